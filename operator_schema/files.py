@@ -14,16 +14,6 @@ if TYPE_CHECKING:
     import sqlite3
     from collections.abc import Generator
 
-__all__ = [
-    "PATIENCE",
-    "check_can_be_made",
-    "is_in_wal_mode",
-    "replacement",
-    "resolved",
-    "transaction",
-    "unusable_database",
-]
-
 PATIENCE = 30.0
 """Seconds that one process waits until another one has written to a database."""
 

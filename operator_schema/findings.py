@@ -10,20 +10,6 @@ from .message_text import clip, escape, one_line, quote, show_path, show_place
 if TYPE_CHECKING:
     from typing import Self
 
-__all__ = [
-    "DecodeReport",
-    "Finding",
-    "RepairKind",
-    "Severity",
-    "TypeCode",
-    "UnfitError",
-    "ValueCode",
-    "about_type",
-    "ignored",
-    "repaired",
-    "shown_call",
-]
-
 
 ValueCode = Literal[
     "missing",

@@ -18,19 +18,6 @@ if TYPE_CHECKING:
 
     Made = TypeVar("Made")
 
-__all__ = [
-    "Generic",
-    "Keeper",
-    "T",
-    "Value",
-    "ValueType",
-    "content_of",
-    "instead_of",
-    "refuse_change",
-    "refuse_deletion",
-    "set_once",
-]
-
 
 set_once = object.__setattr__
 
@@ -139,7 +126,8 @@ def _new_filled(cls: Any, *content: Any, **named: Any) -> Any:
 
 
 if TYPE_CHECKING:
-    from typing import Generic, TypeVar
+    from typing import Generic as Generic  # noqa: PLC0414  # others import it from here
+    from typing import TypeVar
 
     T = TypeVar("T")
 else:

@@ -10,8 +10,6 @@ from .json_values import copy_json
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Original"]
-
 _COLD_COPIES = 20
 """How many copies are made part by part before a function is compiled, which costs what 20 copies save."""
 

@@ -13,15 +13,6 @@ if TYPE_CHECKING:
 
     ReadText: TypeAlias = Callable[[str | bytes | bytearray], Any]
 
-__all__ = [
-    "RepeatedKeyError",
-    "distinct_keys",
-    "json_reader",
-    "json_scanner",
-    "read_distinct",
-    "repeated_key",
-]
-
 
 class RepeatedKeyError(ValueError):
     """An object of a JSON text has a key more than once.

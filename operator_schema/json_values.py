@@ -9,40 +9,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Mapping
     from fractions import Fraction
 
-__all__ = [
-    "JSON_SPACES",
-    "JSON_TYPES",
-    "LONGEST_BITS",
-    "MAX_COLLISIONS",
-    "MAX_DEPTH",
-    "MAX_INTEGER_DIGITS",
-    "MAX_KEY_DIGITS",
-    "MAX_LENIENT_VALUES",
-    "MAX_PROBLEMS",
-    "WrittenFloat",
-    "MAX_TEXT_DEPTH",
-    "choice_key",
-    "copy_at_most",
-    "copy_json",
-    "count_values",
-    "fits_types",
-    "has_surrogate",
-    "has_too_many_digits",
-    "in_order",
-    "is_array",
-    "is_finite",
-    "is_finite_within",
-    "is_object",
-    "most_digits",
-    "nests_deeper",
-    "plain_number",
-    "to_json_text",
-    "type_of",
-    "types_of_schema",
-    "without_surrogates",
-    "writable_json",
-]
-
 
 LONGEST_BITS = 2125
 """The most bits of an integer in a schema: they fit into the 640 digits that every process can write

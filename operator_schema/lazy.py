@@ -9,16 +9,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-__all__ = [
-    "AnsweringPath",
-    "absent_name",
-    "answer_misnamed",
-    "lazy_names",
-    "module_names",
-    "names_meant",
-    "refuse_import",
-]
-
 _ROOMS = (
     *("types", "content", "errors", "tools", "rounds", "providers", "testing", "workbench.lint"),
     *("workbench.compare", "execution", "codec", "code_mode", "workbench.probe", "workbench.bulk"),

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Generator, Mapping
 
-__all__ = ["kept_from_children", "kill_group"]
-
 
 def kill_group(
     process: subprocess.Popen[bytes], with_signal: Literal["SIGTERM", "SIGKILL"] = "SIGKILL"

@@ -11,15 +11,6 @@ from .json_values import choice_key, is_array, is_object, type_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = [
-    "CHARACTERS_A_STEP",
-    "is_equal",
-    "is_same_json",
-    "is_same_state",
-    "same_text",
-    "slots_of",
-]
-
 
 # --- JSON values ---------------------------------------------------------------------------------
 

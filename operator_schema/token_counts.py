@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["count_tokens", "is_estimate"]
-
 _PIECE = re.compile(r" ?[^\W\d_]+|\d{1,3}| ?[^\s\w]+|\s+|_")
 _LETTERS = 10
 """A piece of text counts as one token for each ten characters or part of ten.

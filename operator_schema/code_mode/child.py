@@ -17,8 +17,6 @@ from contextlib import suppress
 from math import isfinite
 from typing import Any
 
-__all__ = ["as_json", "end_asked"]
-
 _MOST_LEVELS = 100
 _MOST_BITS = 13_952
 """The most bits of a whole number, about 4,200 digits; Python doesn't write or read more than 4,300."""

@@ -19,8 +19,6 @@ from ..message_text import escape
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["LANGUAGES", "DeclaredEntry", "PythonSyntax", "Syntax", "TypeScriptSyntax", "one_line"]
-
 
 class DeclaredEntry(Value):
     """A parameter of a function, or a field of an object.

@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
     Language = Literal["python", "typescript"]
 
-__all__ = ["Stubs", "stubs", "stubs_of"]
-
 
 class StubFunction(Value):
     """One declared function.

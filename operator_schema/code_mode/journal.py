@@ -21,18 +21,6 @@ if TYPE_CHECKING:
     OneDecision = Literal["approve"] | Reject | Complete
     Decision = OneDecision | Literal["approve_plan", "approve_all"] | Sequence[OneDecision | None]
 
-__all__ = [
-    "Journal",
-    "JournalEntry",
-    "ProgramRun",
-    "SavedProgram",
-    "WaitingCall",
-    "by_number",
-    "decided",
-    "may_have_run",
-    "shown",
-]
-
 _TABLES = {
     "programs": (
         "position COUNTER, id KEY NOT NULL UNIQUE, code TEXT NOT NULL, made REAL NOT NULL, "

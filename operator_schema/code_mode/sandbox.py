@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from datetime import datetime
     from os import PathLike
 
-__all__ = ["CallAnswer", "Ended", "Limits", "Monty", "ProcessSandbox", "Program", "Request", "Sandbox"]
-
 
 class Limits(Value):
     """The limits of a program.

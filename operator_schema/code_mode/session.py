@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-__all__ = ["CodeSession", "ReplayError"]
-
 _TOOL_TEXT = """\
 Run a program in Python that calls tools.
 

@@ -42,16 +42,6 @@ if TYPE_CHECKING:
     from .resolution import Way
     from .results import Reason
 
-__all__ = [
-    "found_by_pattern",
-    "inspected",
-    "match",
-    "members_of",
-    "others_shown",
-    "overview_of",
-    "read_function",
-]
-
 _LONGEST_WAY = 10
 _MOST_BASES = 10
 _SUPER = "super()"

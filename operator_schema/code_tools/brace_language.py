@@ -30,19 +30,6 @@ if TYPE_CHECKING:
     from .language import Context, Import, Kind, SyntaxProblem
     from .snippets import Wrapper
 
-__all__ = [
-    "BraceLanguage",
-    "bases_in",
-    "Member",
-    "NodePlace",
-    "NodeReading",
-    "declared",
-    "members",
-    "start_of",
-    "type_name",
-    "with_docs",
-]
-
 
 class NodePlace(NamedTuple):
     """The surroundings of a node: its owner, its comment, and its beginning.

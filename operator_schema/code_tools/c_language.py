@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
     from .language import Context, Declaration, Kind, Span
 
-__all__ = ["CPP", "CLanguage", "CppLanguage", "LANGUAGE"]
-
 _STATEMENTS = frozenset({"declaration", "field_declaration", "function_definition", "type_definition"})
 _GROUPS = frozenset({"declaration_list", "linkage_specification", "ERROR"})
 _LARGE = 1 << 16

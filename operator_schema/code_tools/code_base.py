@@ -44,17 +44,6 @@ if TYPE_CHECKING:
     from .syntax_check import Checking, Fenced
 
 
-__all__ = [
-    "LONGEST_NAME",
-    "LONGEST_PATCH",
-    "LONGEST_SNIPPET",
-    "MOST_PATTERN",
-    "CodeBase",
-    "CodeTools",
-    "code_tools",
-]
-
-
 Result = TypeVar("Result")
 Detail: TypeAlias = Literal["full", "outline"]
 

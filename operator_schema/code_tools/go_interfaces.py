@@ -9,8 +9,6 @@ if TYPE_CHECKING:
 
     Shape = tuple[int, int]
 
-__all__ = ["LOCKS", "METHODS"]
-
 LOCKS: Final[Mapping[str, frozenset[str]]] = {
     "sync.Mutex": frozenset({"Lock", "TryLock", "Unlock"}),
     "sync.RWMutex": frozenset({"Lock", "RLock", "RLocker", "RUnlock", "TryLock", "TryRLock", "Unlock"}),

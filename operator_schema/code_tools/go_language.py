@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from .language import Context, Kind, SyntaxProblem
 
-__all__ = ["GoLanguage", "LANGUAGE"]
-
 
 _HIDDEN = r"""//[^\n]* | /\*.*?(?:\*/|\Z) | "(?:\\.|[^"\\\n])*"? | `[^`]*`? | '(?:\\.|[^'\\\n])+'?"""
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from .language import Context, Language
 
-__all__ = ["go_problems", "go_wrapper"]
-
 
 def _is_function_body(root: Node) -> bool:
     """Return whether a file is one function after its package clause: a `}` could end it early."""

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["IgnoreRule", "RuleFile"]
-
 _SPECIAL = re.compile(rb"[*?\[\\]")
 _LONGEST = 2000
 """Bytes of a rule; git refuses longer paths."""

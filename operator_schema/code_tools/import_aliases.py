@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from .manifests import Manifests
 
-__all__ = ["ImportAliases"]
-
 _MOST_CONFIGURATIONS = 20
 _DEPENDENCIES = ("dependencies", "dev-dependencies", "build-dependencies")
 

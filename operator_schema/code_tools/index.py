@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from .index_cache import IndexCache
     from .language import Kind, Language
 
-__all__ = ["FoundDeclaration", "Index", "Recent", "SourceFile", "full_name", "is_at", "words_in"]
-
 
 _BATCH = 100
 """Files that are written to the cache at once."""

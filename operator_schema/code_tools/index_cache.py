@@ -20,8 +20,6 @@ from .language import KINDS, Base, Declaration, Import, Parsed, Span
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["IndexCache", "check_cache"]
-
 _FORMAT = 6
 _GRAMMARS = (
     "tree-sitter",

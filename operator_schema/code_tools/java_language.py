@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from .language import Context, Kind
 
-__all__ = ["LANGUAGE", "JavaLanguage"]
-
 _KINDS: Mapping[str, Kind] = {
     "annotation_type_declaration": "interface",
     "annotation_type_element_declaration": "method",

@@ -16,44 +16,6 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node, Parser
 
-__all__ = [
-    "BRACKETS",
-    "Base",
-    "Context",
-    "Declaration",
-    "FUNCTIONS",
-    "TypeField",
-    "IN_WORDS",
-    "Import",
-    "KINDS",
-    "Kind",
-    "LANGUAGES",
-    "LONGEST_NAME",
-    "Language",
-    "NOWHERE",
-    "Parsed",
-    "Span",
-    "SyntaxProblem",
-    "TYPES",
-    "SlowParseError",
-    "called_name",
-    "calls_in",
-    "end_of_head",
-    "language_named",
-    "language_of",
-    "lines_with",
-    "missing_package",
-    "name_of",
-    "nodes_in",
-    "parse_tree",
-    "places_of",
-    "qualified",
-    "same_kinds",
-    "span_of",
-    "text_in",
-    "text_of",
-]
-
 
 Kind: TypeAlias = Literal[
     "struct", "class", "interface", "protocol", "func", "method", "const", "var", "type"

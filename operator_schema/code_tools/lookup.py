@@ -28,20 +28,6 @@ if TYPE_CHECKING:
     from .index import FoundDeclaration, SourceFile
     from .results import Reason
 
-__all__ = [
-    "Environment",
-    "Miss",
-    "Sought",
-    "WrittenName",
-    "look_up",
-    "path_missing",
-    "path_problem",
-    "pattern_hint",
-    "read_name",
-    "read_pattern",
-    "unread_note",
-]
-
 
 class WrittenName(NamedTuple):
     """A name as a caller wrote it, split into its parts.

@@ -12,8 +12,6 @@ from .source_files import Content, read_source
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["Manifests", "table_in"]
-
 
 class Manifests:
     """Reads manifests, each once.

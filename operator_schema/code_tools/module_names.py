@@ -11,8 +11,6 @@ from .workspaces import Workspaces
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["Modules"]
-
 
 class Modules:
     """The modules below a root.

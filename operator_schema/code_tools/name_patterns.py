@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["NameTable", "Pattern", "WordTable", "lines_of"]
-
 _NEWLINE = "\n"
 _END = re.escape(_NEWLINE)
 _USEFUL = 3

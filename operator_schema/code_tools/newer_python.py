@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from .language import Context
 
-__all__ = ["with_newer_syntax"]
-
 _GRAMMAR = "tree_sitter_python"
 
 

@@ -11,8 +11,6 @@ from .language import known_language
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["dotted_module", "files_for", "modules_of_file", "texts_in"]
-
 _BUILT = [
     re.compile(rf"^{above}(?:build|cjs|dist|esm|lib|out)/(?:(?:cjs|esm)/)?") for above in ("", "(?:[^/]+/)?")
 ]

@@ -20,17 +20,6 @@ if TYPE_CHECKING:
     from .index import Index
     from .language import Declaration, Language, SyntaxProblem
 
-__all__ = [
-    "MOST_FILES",
-    "Applied",
-    "FilePatch",
-    "Hunk",
-    "PatchError",
-    "applied",
-    "patch_checked",
-    "patches_in",
-]
-
 _MOST_COMPARED = 5_000_000
 """Lines that are compared to find where a hunk belongs; text that repeats itself takes the square."""
 

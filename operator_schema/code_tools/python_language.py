@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     from .language import Context, Kind
 
-__all__ = ["LANGUAGE", "PythonLanguage"]
-
 
 _GRAMMAR = "tree_sitter_python"
 _OPEN = frozenset(

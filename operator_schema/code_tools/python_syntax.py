@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from .language import Context
 
-__all__ = ["python_problems"]
-
 _NAME = "operator_schema_snippet"
 _QUIET = ("ignore", None, Warning, re.compile(_NAME), 0)
 _MOST_LEVELS = 150

@@ -23,15 +23,6 @@ if TYPE_CHECKING:
     from .lookup import Sought
     from .results import Budget, Certainty
 
-__all__ = [
-    "Reference",
-    "Uses",
-    "implementations_of_outer",
-    "implementations_shown",
-    "references_shown",
-    "uses_of",
-]
-
 _MOST_FILES = 500
 _MOST_BYTES = 20_000_000
 _MOST_PLACES = 400

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from .index import Index, SourceFile
     from .language import Base, TypeField
 
-__all__ = ["Resolver", "Way"]
-
 _LONGEST = 50
 """Names with dots between them that an import and what follows it may have: each beginning is looked up."""
 _MOST_STEPS = 2000

@@ -10,32 +10,6 @@ from .language import Kind  # noqa: TC001  # tools read the annotations
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = [
-    "Budget",
-    "CalledFunction",
-    "Certainty",
-    "FieldShown",
-    "FileAfter",
-    "Implementation",
-    "ImplementationsFound",
-    "Inspection",
-    "LineFound",
-    "Match",
-    "MethodShown",
-    "Overview",
-    "PatchCheck",
-    "PlaceShown",
-    "ReadFunction",
-    "Reason",
-    "ReferencesFound",
-    "SMALLEST",
-    "SearchResult",
-    "SyntaxCheck",
-    "SyntaxErrorShown",
-    "TextFound",
-    "Vanished",
-]
-
 
 Reason: TypeAlias = Literal[
     "not declared",

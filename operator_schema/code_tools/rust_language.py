@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
     from .language import Context, Kind, SyntaxProblem
 
-__all__ = ["LANGUAGE", "RustLanguage"]
-
 _GRAMMAR = "tree_sitter_rust"
 _KINDS: Mapping[str, Kind] = {
     "const_item": "const",

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["PRELUDE", "PROVIDED"]
-
 PRELUDE: Final = frozenset(
     {
         *(

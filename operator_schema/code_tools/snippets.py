@@ -15,18 +15,6 @@ if TYPE_CHECKING:
 
     from .language import Context
 
-__all__ = [
-    "MOST_PROBLEMS",
-    "Snippet",
-    "Wrapper",
-    "bracket_problem",
-    "brackets_put_right",
-    "broken_places",
-    "one_item",
-    "position_in",
-    "wrapped_problems",
-]
-
 
 class Snippet(NamedTuple):
     """A snippet, completed to a whole file.

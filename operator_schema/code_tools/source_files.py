@@ -21,18 +21,6 @@ if TYPE_CHECKING:
 
     from .ignore_rules import IgnoreRule
 
-__all__ = [
-    "MOST_BYTES",
-    "Content",
-    "FileKey",
-    "Folder",
-    "Skipped",
-    "Tree",
-    "key_of",
-    "read_part",
-    "read_source",
-]
-
 MOST_BYTES = 10_000_000
 """A larger file is named, and not read."""
 

@@ -17,22 +17,6 @@ if TYPE_CHECKING:
     from .index import FoundDeclaration, Index, SourceFile
     from .language import Declaration, Import, Language, Span
 
-__all__ = [
-    "IMPORT",
-    "ChangedError",
-    "FunctionText",
-    "Places",
-    "doc_text",
-    "head_of",
-    "implementation_first",
-    "likeliest_first",
-    "location",
-    "one_line",
-    "source_of",
-    "span_text",
-    "whole_text",
-]
-
 
 class ChangedError(Exception):
     """A file has changed since the index read it."""

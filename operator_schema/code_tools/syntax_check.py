@@ -20,19 +20,6 @@ if TYPE_CHECKING:
 
     from .language import Context, Declaration, Language
 
-__all__ = [
-    "Checking",
-    "Fenced",
-    "JudgedSnippet",
-    "as_checked",
-    "best_language",
-    "checked",
-    "in_file",
-    "in_function",
-    "refused",
-    "without_fence",
-]
-
 _FENCE = re.compile(r"\s*+(`{3,}+|~{3,}+)[ \t]*+([\w+#-]*+)[^\n]*+\n")
 _PATCH = re.compile(
     r"\A\s*(?:diff --git |Index: |--- \S[^\n]*\n\+\+\+ |@@ -\d)|^@@ -\d+(?:,\d+)? \+\d+", re.MULTILINE

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from .index import Index
     from .results import Budget
 
-__all__ = ["text_found"]
-
 _SECONDS = 5.0
 """Processor time after which no further file is read."""
 _MOST_BYTES = 200_000_000

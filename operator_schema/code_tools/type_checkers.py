@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from .snippets import Snippet
 
-__all__ = ["TypeCheck", "type_checked"]
-
 _LINE = re.compile(r"^.*?:(\d+):(?:(\d+):)? *(?:error(?:\[[\w-]+\])?:? *)?(.*)$")
 _MOST_OUTPUT = 100_000
 _CHUNK = 1 << 16

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from .language import Context, Declaration, Kind
 
-__all__ = ["JAVASCRIPT", "LANGUAGE", "TSX", "TypeScriptLanguage"]
-
 _KINDS: Mapping[str, Kind] = {
     "abstract_class_declaration": "class",
     "abstract_method_signature": "method",

@@ -9,8 +9,6 @@ from ..json_values import has_surrogate, without_surrogates
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["REPLACED", "path_meant", "paths_shown_as"]
-
 REPLACED = "\ufffd"
 """Stands for a byte of a name that isn't UTF-8, which no text can hold."""
 

@@ -14,8 +14,6 @@ from .npm_exports import dotted_module, files_for, modules_of_file, texts_in
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-__all__ = ["Workspaces"]
-
 _GO_MODULE = re.compile(rb"^module\s+\"?([^\s\"]+)", re.MULTILINE)
 _GO_REPLACED = re.compile(
     rb"^[ \t]*(?:replace[ \t]+)?(\S+)(?:[ \t]+v\S+)?[ \t]*=>[ \t]*(\.{1,2}(?:/\S*)?)", re.MULTILINE

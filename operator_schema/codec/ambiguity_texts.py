@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     Steps = tuple[str | int, ...]
 
-__all__ = ["ambiguous", "read_as_another"]
-
 
 def ambiguous(
     steps: Steps, members: Sequence[Node], value: dict[Any, Any], definitions: Mapping[Target, Node]

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from .options import CodecOptions
     from .partial import ArgumentStream, Partial
 
-__all__ = ["DEFAULTS", "Codec", "ResultCodec", "codec_of"]
-
 DEFAULTS: Mapping[str, Any] = {
     "name": None,
     "param_descriptions": None,

@@ -15,13 +15,6 @@ if TYPE_CHECKING:
     from ..schema.keywords import Constraints, Limit
     from .problems import Problems
 
-__all__ = [
-    "check_float",
-    "check_length",
-    "check_number",
-    "check_text",
-]
-
 
 def check_number(constraints: Constraints, problems: Problems, value: float, path: Path) -> Any:
     """Return the number, or note the limit that it breaks."""

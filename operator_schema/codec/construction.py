@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     Way = Literal["attributes", "dictionary", "slots", "call", "tuple", "dict", "user"]
 
-__all__ = ["HARMLESS", "NEW_TUPLE", "static_member", "way_of"]
-
 
 HARMLESS = frozenset({list, dict, tuple, set, frozenset, deque, OrderedDict})
 """Default factories whose calls have no visible effect."""

@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 
     Steps = tuple[str | int, ...]
 
-__all__ = ["add_suggestions", "corrected"]
-
 _MAY_BE_DEFAULT = frozenset({"", "null", "None"})
 """Texts that repair replaces by the default of the field, like null."""
 
@@ -94,7 +92,7 @@ def corrected(
             found = _decoded(meant, decode_report)
             if found is not None:
                 return found
-        reading = Corrector(graph.definitions, graph.root, max_depth).read(graph.root, value, 1)
+        reading = _Corrector(graph.definitions, graph.root, max_depth).read(graph.root, value, 1)
         return _decoded(reading.value, decode_report) if reading.fits else None
     except Exception:  # noqa: BLE001  # code of the user's that what is wrong would never have reached
         return None
@@ -177,14 +175,14 @@ def add_suggestions(problems: Problems) -> Mapping[int, Any]:
     if problems.meant is not None:
         return problems.meant
     meant = problems.meant = {}
-    corrector: Corrector | None = None
+    corrector: _Corrector | None = None
     for at, node, value, definitions in problems.asked:
         problem = problems.found[at] if at < len(problems.found) else None
         if problem is None or problem.code == "missing":
             problems.is_hopeless |= problem is None or "; rename " not in problem.message
             continue
         if corrector is None or corrector.definitions is not definitions:
-            corrector = Corrector(definitions, node, MAX_DEPTH)
+            corrector = _Corrector(definitions, node, MAX_DEPTH)
         corrector.about = partial(_fields_at, problem.path, problems)
         try:
             reading = corrector.read(node, value, 2)  # the content of a wrapper isn't a reading of a part
@@ -236,7 +234,7 @@ def _place(path: Steps, problems: Problems) -> tuple[Sequence[Field], list[Node]
     return found, [resolve(node, problems.definitions) for node in nodes]
 
 
-class Corrector(Repairer):
+class _Corrector(Repairer):
     """A repair of one value that also takes likely readings, not only certain ones.
 
     Attributes:

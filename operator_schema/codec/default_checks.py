@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ..message_text import Path
     from .encode import GraphOf
 
-__all__ = ["MAX_DEFAULT_VALUES", "DefaultChecks"]
-
 
 MAX_DEFAULT_VALUES = 100_000
 """How many values all defaults and examples of a type may have; shared parts count each time."""

@@ -45,16 +45,6 @@ if TYPE_CHECKING:
     GraphOf = Callable[[type], Graph | None]
     Iterators = dict[int, tuple[Any, list[Any]]]
 
-__all__ = [
-    "EncodeRun",
-    "EncodeState",
-    "LongEncodeError",
-    "encode_node",
-    "encode_part",
-    "encoded_by",
-    "is_array_of",
-]
-
 
 _PLAIN = {
     str: STRING,

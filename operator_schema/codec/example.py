@@ -36,9 +36,6 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Field, Graph, Node, Target
 
 
-__all__ = ["NO_EXAMPLE", "checked_example", "example_of"]
-
-
 _LONGEST_MATCH = 1000
 _CATEGORIES = {
     "CATEGORY_DIGIT": "0",

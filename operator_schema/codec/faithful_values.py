@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     Definitions: TypeAlias = Mapping[Target, Node]
 
-__all__ = ["comparison"]
-
 
 def comparison(graph: Graph) -> Callable[[Any, Any], bool] | None:
     """Return a function that tests whether an instance certainly has the value of some JSON.

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from ..json_values import MAX_COLLISIONS
 
-__all__ = ["HashCounter"]
-
 
 class HashCounter:
     """Counts equal hashes of items of a set or keys of a map, so that too many of them are refused.

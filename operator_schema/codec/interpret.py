@@ -58,22 +58,6 @@ if TYPE_CHECKING:
     FillerOf = Callable[[ArrayNode, int, int], Fill | None]
     Check = Callable[[Problems, ScalarNode, Any, Path], Any]
 
-__all__ = [
-    "DECODERS",
-    "SCALARS",
-    "DecodeRun",
-    "DecodeState",
-    "are_plain",
-    "constraint_checks",
-    "constructor_of",
-    "decode_field",
-    "encoded_at_sight",
-    "fits_at_sight",
-    "follow",
-    "interpret",
-    "keeps_schema",
-]
-
 
 @cache
 def constraint_checks() -> ModuleType:

@@ -34,17 +34,6 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Graph
     from ..message_text import Path
 
-__all__ = [
-    "RefusedTextError",
-    "check_depth",
-    "parser_of",
-    "quick_reader",
-    "read_faultless",
-    "read_json",
-    "read_nearly_json",
-    "read_text",
-]
-
 
 _SHOWN_LENGTH = 40
 

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
     Entries = list[tuple[Any, Any]]
 
-__all__ = ["encode_refused"]
-
 
 def encode_refused(
     graph: Graph, value: object, refused: Exception, name: str, max_depth: int, graph_of: GraphOf

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["as_json_text", "end_of_open", "without_fence_lines"]
-
 _FENCE = "```"
 _OPENING = re.compile(r"[ \t\n\r]*```[\w+-]*[ \t]*\r?\n")
 _TOKEN = re.compile(

@@ -11,9 +11,6 @@ from ..introspect.hints import name_of
 from ..introspect.leaves import SchemaLeaf, received_leaf
 from ..message_text import received
 
-__all__ = ["CodecOptions", "UnknownFields", "checked_options"]
-
-
 UnknownFields = Literal["ignore", "reject"]
 
 

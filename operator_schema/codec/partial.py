@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     MemberPart = Literal["key", "value"]
     _State = Callable[["GrowingJson", str, int], int]
 
-__all__ = ["ArgumentStream", "GrowingJson", "Partial"]
-
 
 _SPACE = re.compile(r"[ \t\n\r]*+")
 # Characters that the parser takes inside a string at once: no control characters, no lone surrogates,

@@ -43,7 +43,8 @@ from ..message_text import (
     said_by,
 )
 from ..schema.keywords import INTEGER_KEY, SIGNS, LimitError
-from .ambiguity_texts import ambiguous, read_as_another
+from .ambiguity_texts import ambiguous as ambiguous  # noqa: PLC0414  # `problems` asks for it by name
+from .ambiguity_texts import read_as_another as read_as_another  # noqa: PLC0414  # likewise
 from .spellings import graph_of_schema, quoted_type
 
 if TYPE_CHECKING:
@@ -61,42 +62,6 @@ if TYPE_CHECKING:
 
     Renamed = Callable[[ObjectNode, dict[Any, Any]], Mapping[str, str]]
     T = TypeVar("T")
-
-__all__ = [
-    "MESSAGE_LENGTH",
-    "ambiguous",
-    "bad_content",
-    "bad_format",
-    "bad_integer_key",
-    "bad_length",
-    "bad_text",
-    "colliding_hashes",
-    "duplicate",
-    "expected",
-    "expected_field",
-    "expected_fields",
-    "fitted",
-    "lost_entry",
-    "missing",
-    "missing_tag",
-    "no_json_form",
-    "no_match",
-    "not_one_of",
-    "out_of_range",
-    "read_as_another",
-    "rejected",
-    "repeated_key",
-    "show_choice",
-    "too_deep",
-    "too_deep_for_stack",
-    "too_large",
-    "too_many_values",
-    "unknown",
-    "wrapped",
-    "wrong_class",
-    "wrong_container",
-    "wrong_type",
-]
 
 
 EXPECTED_LENGTH = 160
@@ -575,7 +540,7 @@ def rejected(steps: Steps, type_name: str, reason: Exception) -> Finding:
     return Finding(steps, "rejected", f"{_name(type_name)} {why}")
 
 
-def of_leaf(steps: Steps, node: LeafNode, value: Any, problem: Finding, renamed: Renamed) -> Finding:
+def _of_leaf(steps: Steps, node: LeafNode, value: Any, problem: Finding, renamed: Renamed) -> Finding:
     """Return a problem that a leaf has found, rewritten in the words of this module if its field is known."""
     path = (*steps, *problem.path)
     if shape_of(node) is None:

@@ -25,21 +25,6 @@ if TYPE_CHECKING:
     Definitions = Mapping[Target, Node]
     Steps = tuple[str | int, ...]
 
-__all__ = [
-    "INVALID",
-    "GiveUp",
-    "LazyCorrection",
-    "Problems",
-    "Trial",
-    "Trials",
-    "decode_error",
-    "document_reader",
-    "encode_error",
-    "errors",
-    "ignored_keys",
-    "ignored_places",
-]
-
 
 INVALID: Any = object()
 """Returned by the interpreter for a value that doesn't fit, after noting the problem."""

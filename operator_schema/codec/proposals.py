@@ -22,17 +22,6 @@ if TYPE_CHECKING:
 
     Words: TypeAlias = tuple[str, ...]
 
-__all__ = [
-    "contradicts",
-    "has_mixed_amounts",
-    "is_near_key",
-    "meant_amounts",
-    "meant_boolean",
-    "meant_keys",
-    "meant_times",
-    "near_choice",
-]
-
 _LONGEST = 100
 """The most characters of a text whose meaning is looked for."""
 

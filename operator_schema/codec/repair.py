@@ -50,8 +50,6 @@ if TYPE_CHECKING:
     from ..findings import Finding, RepairKind
     from ..introspect.nodes import Field, Graph, Node, Target
 
-__all__ = ["Fitting", "Reading", "Repairer", "only_reading", "repair_field", "repair_value"]
-
 
 def repair_value(graph: Graph, value: object, max_depth: int) -> tuple[Any, tuple[Finding, ...]]:
     """Correct a value that doesn't fit a type, if exactly one reading fits.

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from ..schema.style import StyleOptions
     from .codec import Codec
 
-__all__ = ["decode", "decode_json", "encode", "encode_json", "json_schema"]
-
 T = TypeVar("T")
 
 

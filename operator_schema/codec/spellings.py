@@ -13,19 +13,6 @@ if TYPE_CHECKING:
     from ..introspect.leaves import SchemaLeaf
     from ..introspect.nodes import Graph, LeafNode, LiteralNode, ObjectNode
 
-__all__ = [
-    "NOTHING",
-    "graph_of_schema",
-    "has_separators",
-    "meant_choice",
-    "meant_time",
-    "names_of_choices",
-    "parts_of_list",
-    "quoted_scalar",
-    "quoted_type",
-    "sent_keys",
-]
-
 
 NOTHING: Final[Any] = object()
 """`quoted_scalar` returns it for a string without a scalar."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     Encode = Callable[[Any], Any]
     GraphOf = Callable[[type], Graph | None]
 
-__all__ = ["COLD_CALLS", "Tiers"]
-
 COLD_CALLS = 100
 """How many values the interpreter decodes, or encodes, before the compiled tier takes over.
 

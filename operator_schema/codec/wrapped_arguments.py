@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from ..introspect.nodes import Node, ObjectNode, Target
 
-__all__ = ["wrapped_arguments"]
-
 _MOST_WRAPPERS = 8
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from ..introspect.nodes import Graph, Node
 
-__all__ = ["has_decimals", "with_digits_of_decimals"]
-
 
 def has_decimals(graph: Graph) -> bool:
     """Return whether a value of a type may contain a `Decimal`."""

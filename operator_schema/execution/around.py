@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     Confirm: TypeAlias = Literal["run"] | Callable[[ToolCall[Any]], Answer | Awaitable[Answer]]
     OnWaiting: TypeAlias = Callable[[ToolCall[Any], Round[Any]], object]
 
-__all__ = ["Confirmation", "Execution", "around", "tell_waiting"]
-
 _NAME_LENGTH = 100
 
 

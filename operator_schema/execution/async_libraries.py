@@ -13,17 +13,6 @@ if TYPE_CHECKING:
     Start = Callable[[], Coroutine[Any, Any, Any]]
     Ready = Callable[[Callable[[], object]], object]
 
-__all__ = [
-    "Backend",
-    "Job",
-    "Signal",
-    "asyncio_backend",
-    "current_backend",
-    "is_cancellation",
-    "running_backends",
-    "waiting_backends",
-]
-
 
 class Signal(Protocol):
     """A signal that one task waits for, and that any thread may send.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from .async_libraries import Signal
 
-__all__ = ["PLACE", "BlockedLoops", "HeldSlot", "Load", "Slots", "blocked"]
-
 
 _limited: WeakSet[Slots] = WeakSet()
 """All instances of `Slots` with a limit."""

@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     MakeContext = Callable[[Any], Context]
     Count = Callable[[ToolResult], Awaitable[ToolResult | None]]
 
-__all__ = ["Executor"]
-
 T = TypeVar("T")
 P = TypeVar("P")
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     Start = Callable[[], Coroutine[Any, Any, Any]]
     Ready = Callable[[Callable[[], object]], object]
 
-__all__ = ["AsyncioBackend"]
-
 
 class AsyncioBackend:
     """The operations of an event loop that the executor needs, with `asyncio`."""

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     Start = Callable[[], Coroutine[Any, Any, Any]]
     Ready = Callable[[Callable[[], object]], object]
 
-__all__ = ["TrioBackend"]
-
 
 class TrioBackend:
     """The operations of an event loop that the executor needs, with trio."""

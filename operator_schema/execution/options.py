@@ -19,17 +19,6 @@ if TYPE_CHECKING:
     from .around import Confirm
     from .stream import OnProgress
 
-__all__ = [
-    "RunOptions",
-    "check_confirm",
-    "check_on_progress",
-    "check_on_result",
-    "check_options",
-    "checked_work",
-    "context_of_calls",
-    "with_classes",
-]
-
 
 class RunOptions(TypedDict, total=False):
     """The options of `Executor.run` and `run_sync`."""

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
     Context = Mapping[Any, Any]
 
-__all__ = ["Outcomes", "Run", "person_answers", "watched"]
-
 _UNDECIDED = object()
 """The outcome of a call that hooks or a person have to decide about first."""
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from .async_libraries import Signal
 
-__all__ = ["in_thread"]
-
 T = TypeVar("T")
 
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     Context = Mapping[Any, Any]
     OnProgress = Callable[[RawCall, ProgressUpdate], object]
 
-__all__ = ["JobGroup", "ProgressReports", "ResultStream", "with_progress"]
-
 
 MOST_WAITING = 100
 """The most updates of one call that wait for the event loop; the newest are kept."""

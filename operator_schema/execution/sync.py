@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from .async_libraries import Backend, Ready, Start
     from .concurrency import Slots
 
-__all__ = ["wait_for"]
-
 T = TypeVar("T")
 
 # Those of `signal` take fifteen times as long, and type checkers don't know this module.

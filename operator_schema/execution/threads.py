@@ -25,19 +25,6 @@ if TYPE_CHECKING:
 
     from .async_libraries import Signal
 
-__all__ = [
-    "LENT",
-    "LentThread",
-    "InThread",
-    "Threads",
-    "context_for_thread",
-    "end_idle_workers",
-    "lent_thread",
-    "loops_waiting_here",
-    "new_thread",
-    "start_in_thread",
-]
-
 _IDLE_SECONDS = 10.0
 """Seconds for which a thread waits for another function before it ends."""
 

@@ -54,15 +54,6 @@ if TYPE_CHECKING:
     Path = tuple[str, ...]
     Fault = tuple[TypeCode, str, str]
 
-__all__ = [
-    "ADD_TAG",
-    "MAX_COMPARED_MEMBERS",
-    "check_graph",
-    "node_name",
-    "null_fields",
-    "with_fields",
-]
-
 
 MAX_COMPARED_MEMBERS = 1_000_000
 """Members of unions, and pairs of them that might be alike, that one registration compares."""

@@ -56,8 +56,6 @@ if TYPE_CHECKING:
 
     Arm = Callable[[Reader, Any, tuple[Any, ...], Place], Node]
 
-__all__ = ["CLASSES", "ORIGINS", "SIMPLE", "read_inner", "read_union"]
-
 
 SIMPLE: Final[Mapping[Any, Node]] = {
     str: STRING,

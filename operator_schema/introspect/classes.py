@@ -20,25 +20,6 @@ if TYPE_CHECKING:
     from .hints import Bindings
     from .nodes import ObjectForm
 
-__all__ = [
-    "SOURCE",
-    "Declared",
-    "ParameterSource",
-    "Scopes",
-    "annotations_of",
-    "dataclass_fields",
-    "definer",
-    "docstring_parser",
-    "evaluated",
-    "extra_items",
-    "form_of",
-    "is_closed",
-    "lineage",
-    "of_dataclass",
-    "own_docstring",
-    "parameter_source",
-]
-
 
 class Declared:
     """One field as its class declares it.

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from .hints import Place
     from .protocols import Reader
 
-__all__ = ["Bound", "Bounds", "bounds_of", "limits_of", "nearest_float", "read_annotated"]
-
 
 class Bound(NamedTuple):
     """One end of a range of numbers.

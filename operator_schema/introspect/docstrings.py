@@ -18,13 +18,6 @@ if TYPE_CHECKING:
     EntryReader = Callable[[str], Entry | None]
 
 
-__all__ = [
-    "Docstring",
-    "parse_docstring",
-    "split_summary",
-]
-
-
 _PARAMETERS: Final = True
 _PROSE: Final = False
 

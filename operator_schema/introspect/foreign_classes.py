@@ -17,19 +17,6 @@ if TYPE_CHECKING:
 
     from .nodes import ObjectNode
 
-__all__ = [
-    "WrittenField",
-    "constructor_of_foreign",
-    "fault_of_default",
-    "fields_of",
-    "forbids_extra",
-    "is_foreign",
-    "keywords_of",
-    "problems_of_fields",
-    "report_unfollowed",
-    "translate",
-]
-
 
 class WrittenField:
     """One field as a class of another library declares it.

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from .nodes import Field, Graph, Node, Target
 
-__all__ = ["ParameterPart", "places_of"]
-
 _MOST = 10_000
 
 

@@ -22,28 +22,6 @@ if TYPE_CHECKING:
     Path = tuple[str, ...]
     Bindings = Mapping[Any, Any]
 
-__all__ = [
-    "COMPARED_PARTS",
-    "FieldPlace",
-    "NOT_FOUND",
-    "NOT_SUPPORTED",
-    "NO_BINDINGS",
-    "Place",
-    "Scope",
-    "Unresolved",
-    "annotation_key",
-    "bindings_key",
-    "evaluate_forward",
-    "is_annotation",
-    "is_type",
-    "name_of",
-    "read_plain",
-    "show_annotation",
-    "show_value",
-    "take_apart",
-    "types_in",
-]
-
 
 NOT_FOUND: Any = object()
 """Returned for a text that `read_plain` leaves to `eval`."""

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from ..findings import Finding
 
-__all__ = ["checked_schema", "described_schema", "misfit", "shown_schema"]
-
 
 def checked_schema(
     cls: type, json_schema: Mapping[str, Any], decode: Any, encode: Any, placeholder: object, rank: object

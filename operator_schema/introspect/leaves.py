@@ -15,25 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
 
-__all__ = [
-    "LAST_RANK",
-    "IMPORT_OWN",
-    "CheckedEncoder",
-    "SchemaLeaf",
-    "as_leaf",
-    "copy_of_leaf",
-    "described_leaf",
-    "has_attribute",
-    "index_leaves",
-    "leaf_generation",
-    "own_leaf",
-    "received_leaf",
-    "register_leaf",
-    "registered_leaf",
-    "schema_type",
-    "trusted_leaf",
-]
-
 _MODULE = ".introspect.leaves"
 _OWN_PACKAGE = __name__.removesuffix(_MODULE)
 IMPORT_OWN: Final = f"Import SchemaLeaf from {_OWN_PACKAGE}"

@@ -12,8 +12,6 @@ from typing import Annotated, Any, Final
 
 from .leaves import trusted_leaf
 
-__all__ = ["LOCAL_DATETIME", "LOCAL_TIME", "LocalDateTime", "LocalTime"]
-
 _TIME = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]+)?)?"
 _TIME_PATTERN: Final = re.compile(f"^{_TIME}$")
 _DATETIME_PATTERN: Final = re.compile(f"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[Tt ]{_TIME}$")

@@ -41,34 +41,6 @@ if TYPE_CHECKING:
 
     N = TypeVar("N")
 
-__all__ = [
-    "Distinct",
-    "NO_ARRAYS",
-    "ShapedDecoder",
-    "TRAITS",
-    "Tag",
-    "Traits",
-    "UnionPlan",
-    "choices_of",
-    "field_choices",
-    "flat_members",
-    "is_exactly",
-    "json_types_of",
-    "make_plan",
-    "may_be",
-    "meant_object",
-    "nearest_objects",
-    "parts_of",
-    "received_types",
-    "shape_of",
-    "spread_members",
-    "tag_of",
-    "tags_of",
-    "takes_null",
-    "visit",
-    "visit_places",
-]
-
 
 Parts = list[tuple[tuple[str, ...], "Node"]]
 """Nodes, each with the steps of a path that lead to it."""

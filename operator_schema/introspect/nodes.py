@@ -26,37 +26,6 @@ if TYPE_CHECKING:
     ScalarType = Literal["string", "integer", "number", "boolean", "null"]
     ObjectForm = Literal["dataclass", "typed_dict", "named_tuple", "function", "attrs", "struct"]
 
-__all__ = [
-    "ANY",
-    "NULL",
-    "STRING",
-    "TAKERS",
-    "TAG",
-    "UNKNOWN",
-    "AnyNode",
-    "ArrayNode",
-    "EnumNode",
-    "Field",
-    "Graph",
-    "LeafNode",
-    "LiteralNode",
-    "MapNode",
-    "Node",
-    "ObjectNode",
-    "RefNode",
-    "ScalarNode",
-    "Target",
-    "TupleNode",
-    "UnionNode",
-    "field_draft",
-    "is_null",
-    "new_array",
-    "new_leaf",
-    "new_object",
-    "new_union",
-    "resolve",
-]
-
 TAG: Final = "<tag>"
 """The name of the field for a Struct's tag: no instance has it as an attribute, no constructor takes it."""
 

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 
     Report = Callable[..., None]
 
-__all__ = ["declared_fields", "make_object"]
-
 
 _COMPUTING = frozenset({"dataclass", "attrs"})
 """Forms of classes with fields that their constructor may not take."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from .hints import Scope
     from .nodes import ObjectForm
 
-__all__ = ["READERS", "with_computed_fields"]
-
 
 def with_computed_fields(cls: Any, declared: Mapping[str, Declared], outer: Scope) -> Mapping[str, Declared]:
     """Return the declared fields together with those that the constructor doesn't take, in the class's order.

@@ -18,18 +18,6 @@ if TYPE_CHECKING:
 
     from .leaves import SchemaLeaf
 
-__all__ = [
-    "bytes_leaf",
-    "decimal_leaf",
-    "internet_leaf",
-    "path_leaf",
-    "pattern_leaf",
-    "timedelta_leaf",
-    "url_leaf",
-    "write_base64",
-    "zone_leaf",
-]
-
 
 def _faithful(decode: Callable[[str], Any], write: Callable[[Any], str]) -> Callable[[Any], str]:
     """Return an encoder that refuses a value if its text would decode to another value."""

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from .nodes import Field, Node, ObjectNode, Target
 
-__all__ = ["Marks", "Objects", "is_always_written", "overlapping_names"]
-
 _OBJECT_ALONE = frozenset({"object"})
 _LAX = frozenset({"string", "integer", "number", "boolean"})
 _LEVELS = 3

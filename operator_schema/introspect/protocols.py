@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from .node_kinds import Distinct
     from .nodes import Defaulted, Field, Graph, Node
 
-__all__ = ["DefaultFaults", "Reader"]
-
 
 class Reader(Protocol):
     """The interface of `Walk`: reads an annotation inside another one, and collects findings."""

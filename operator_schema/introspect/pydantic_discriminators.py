@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     Keys = frozenset[str]
     Meant = Callable[[str, Keys], str]
 
-__all__ = ["with_required_discriminators"]
-
 _NONE: Final[frozenset[str]] = frozenset()
 _PREFIX: Final = "#/$defs/"
 

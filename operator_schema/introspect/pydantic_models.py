@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from ..findings import ValueCode
     from .nodes import Node
 
-__all__ = ["guessed_unions", "is_model", "model_leaf", "problems_of", "type_leaf"]
-
 _Schema = dict[str, Any]
 
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from .hints import Scope
     from .nodes import ObjectForm
 
-__all__ = ["remedy_for", "remedy_in"]
-
 _PAGE = "docs/{}.md in operator_schema's repository for what is supported, or give a SchemaLeaf for it"
 _LIBRARIES = frozenset({"pydantic", "pydantic_core", "msgspec", "attr", "attrs"})
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     Keys = frozenset[str]
 
-__all__ = ["with_required_tags"]
-
 _NONE: Keys = frozenset()
 
 

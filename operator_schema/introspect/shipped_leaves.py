@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from .leaves import SchemaLeaf
 
-__all__ = ["shipped_leaf"]
-
 
 def shipped_leaf(cls: type) -> SchemaLeaf[Any] | None:
     """Return this package's own leaf for a type of the standard library, recognised by module and name."""

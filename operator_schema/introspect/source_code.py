@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from ..findings import Finding
     from .nodes import Graph
 
-__all__ = ["attribute_docstrings", "place_of", "with_places"]
-
 _SHOWN_LENGTH = 200
 
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from .nodes import Node
     from .protocols import Reader
 
-__all__ = ["NAMED"]
-
 
 def _self(reader: Reader, annotation: Any, _args: tuple[Any, ...], place: Place) -> Node:
     meant = place.scope.self_type

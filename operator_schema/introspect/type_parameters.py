@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
     from .hints import Bindings, Scope
 
-__all__ = ["bind", "declares", "inherited_bindings"]
-
 
 def parameters_of(generic: Any) -> tuple[Any, ...]:
     """Return the type parameters of a generic class or alias."""

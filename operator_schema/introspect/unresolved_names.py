@@ -11,8 +11,6 @@ from ..similar_names import nearest
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["BROKEN", "unresolved"]
-
 _FIX_ANNOTATION: Final = "Fix the annotation"
 BROKEN: Final = frozenset({_FIX_ANNOTATION, "Fix the alias"})
 """Remedies for annotations that will never have a meaning; other texts have a name that isn't known yet."""

@@ -53,9 +53,6 @@ if TYPE_CHECKING:
     from .protocols import DefaultFaults, Reader
 
 
-__all__ = ["MAX_ANNOTATIONS", "ResultWalk", "Walk"]
-
-
 MAX_ANNOTATIONS = 100_000
 """The most annotations that one registration reads, because a generic that repeats itself could double
 without end."""

@@ -41,34 +41,6 @@ if TYPE_CHECKING:
 else:
     from ..immutable import Generic, T
 
-__all__ = [
-    "CONTAINER",
-    "FIRST_EVENTS",
-    "KEYS_OF_ANSWERS",
-    "Answer",
-    "AnswerError",
-    "ResponseError",
-    "StopReason",
-    "Usage",
-    "answer_without_nulls",
-    "body_of",
-    "check_response_depth",
-    "container_in",
-    "is_whole",
-    "json_of",
-    "marked_if_cut",
-    "message_of",
-    "parsed",
-    "parsed_arguments",
-    "read_json",
-    "renamed",
-    "renamed_call",
-    "value_of",
-    "what_came",
-    "what_is_wrong",
-    "without_container",
-]
-
 StopReason: TypeAlias = Literal[
     "calls", "end", "length", "refused", "filtered", "interrupted", "paused", "other"
 ]

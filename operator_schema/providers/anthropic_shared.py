@@ -11,8 +11,6 @@ from .wire_format import DATED_FORMATS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ANTHROPIC_RULES", "ANTHROPIC_STRICT", "with_input_object"]
-
 ANTHROPIC_STRICT = Dialect(
     keywords=frozenset({"minItems"}),
     formats=DATED_FORMATS | {"uri"},

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["CUSTOM", "OUTPUT", "SEARCHED", "UNNAMED", "given_id"]
-
 UNNAMED = "operator_schema_"
 """The beginning of the ids of calls from a provider that gives no ids; such ids are never sent."""
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from .partial_response import StreamedCalls
     from .wire_format import Wanted
 
-__all__ = ["CohereWire", "cohere"]
-
 _STOPS: dict[str, StopReason] = {
     "TOOL_CALL": "calls",
     "COMPLETE": "end",

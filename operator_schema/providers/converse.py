@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from .partial_response import StreamedCalls
     from .wire_format import Wanted
 
-__all__ = ["ConverseWire", "bedrock"]
-
 _STOPS: dict[str, StopReason] = {
     "tool_use": "calls",
     "end_turn": "end",

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from ..immutable import Value
 
-__all__ = ["check_changes", "check_table"]
-
 
 def check_table(table: Mapping[str, Any]) -> None:
     """Check the options of `openai_compatible`.

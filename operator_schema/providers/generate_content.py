@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
     Path: TypeAlias = tuple[str | int, ...]
 
-__all__ = ["GenerateContentWire", "PartialArguments", "gemini", "gemini_parameters"]
-
 
 _STOPS: dict[str, StopReason] = {
     "STOP": "end",

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from .partial_response import StreamedCalls
     from .wire_format import Wanted
 
-__all__ = ["OllamaWire", "ollama"]
-
 
 class OllamaWire(ChatLikeWire):
     """Ollama's chat: arguments are objects, and calls have ids since version 0.12.10.

@@ -12,16 +12,6 @@ from .wire_format import DATED_FORMATS, ITEMS, NUMBERS, arguments_object
 if TYPE_CHECKING:
     from ..tools import File, Image, ToolResult
 
-__all__ = [
-    "OPENAI_STRICT",
-    "SEARCH",
-    "custom_call",
-    "custom_input",
-    "data_url",
-    "is_custom",
-    "is_search",
-]
-
 SEARCH = "tool_search"
 """The name of a search that OpenAI leaves to your program, where no `ToolSearch` is offered."""
 

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from .answer import Answer
     from .partial_response import GrowingText, StreamedCall
 
-__all__ = ["AskedOutput", "Output", "PartialOutput", "ask", "asked_for", "with_final_tool", "with_output"]
-
 FINAL = "final_answer"
 """The name of an answer, and of the tool that receives it if the provider has no other way."""
 

@@ -18,21 +18,6 @@ if TYPE_CHECKING:
     from ..codec.partial import ArgumentStream, Partial
     from .property_names import KeysInText
 
-__all__ = [
-    "CustomInput",
-    "GrowingBlock",
-    "GrowingInput",
-    "GrowingList",
-    "GrowingObject",
-    "HeldText",
-    "NumberedList",
-    "StreamedCall",
-    "StreamedCalls",
-    "joined",
-    "says_nothing",
-    "text_key",
-]
-
 _TOLD_AGAIN = frozenset(
     {
         *("call_id", "created_at", "finish_reason", "format", "id", "model", "name"),

@@ -21,15 +21,6 @@ if TYPE_CHECKING:
 
     from ..introspect.nodes import Graph, Node, Target
 
-__all__ = [
-    "KeysInText",
-    "property_names",
-    "schema_with_keys",
-    "text_with_keys",
-    "value_with_keys",
-    "without_nulls",
-]
-
 
 _LISTS = frozenset({"required", "propertyOrdering"})
 _BY_NAME = frozenset({"properties", "dependentRequired", "dependentSchemas"})

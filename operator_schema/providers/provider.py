@@ -60,8 +60,6 @@ if TYPE_CHECKING:
         "Offer[Any] | Toolset[Any] | Registry | Tool[..., Any] | Offered | Iterable[Tool[..., Any]]"
     )
 
-__all__ = ["Provider", "offered_now"]
-
 T = TypeVar("T")
 Said = TypeVar("Said", "RawCall", "ToolResult")
 
@@ -513,7 +511,8 @@ class Provider(Value):
         """
         own_names = {**self._own_names(offered)}
         if offered.deferred:
-            from .special_calls import SEARCH, own_search
+            from .openai_shared import SEARCH
+            from .special_calls import own_search
 
             if SEARCH not in codecs:
                 own_names[SEARCH] = own_search(offered.tools) or SEARCH

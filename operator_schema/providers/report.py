@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from ..tools import Tool
     from .tool_forms import Fit, Offered, Strict, TakesTools
 
-__all__ = ["Report", "ToolReport", "report_of"]
-
 Fate: TypeAlias = "Literal['kept', 'refused'] | LossCode"
 
 

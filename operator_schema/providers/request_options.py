@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from .tool_forms import Offered, TakesTools
     from .tool_names import HostedTool
 
-__all__ = ["OPTIONS", "load_found", "takes_thinking", "tools_with"]
-
 _SUGGESTED = 3
 
 _GIVEN_ELSEWHERE = {

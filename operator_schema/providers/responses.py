@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from .partial_response import StreamedCalls
     from .wire_format import Wanted
 
-__all__ = ["ResponsesWire", "openai_responses", "xai"]
-
 
 _CALLS = frozenset({"function_call", "custom_tool_call", "tool_search_call"})
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     Changed: TypeAlias = tuple[Mapping[str, str], Mapping[str, str]]
 
-__all__ = ["SentMessages", "sent_messages"]
-
 _TOGETHER = 16
 """How many items of a history are copied together; more would save little, and delay the first such copy."""
 

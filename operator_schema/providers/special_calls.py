@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..immutable import Value
 from ..message_text import as_written, checked_text, received, writable_text
-from .openai_shared import SEARCH, custom_input, is_custom, is_search
+from .openai_shared import custom_input, is_custom, is_search
 from .partial_response import text_key
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ..tools import RawCall, Tool, ToolResult
     from .answer import Answer
     from .tool_forms import Offered
-
-__all__ = ["SEARCH", "Grammar", "Namespace", "found_by", "names_found", "own_search", "with_own_forms"]
 
 
 class Grammar(Value):

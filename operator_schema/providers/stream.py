@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 else:
     from ..immutable import Generic, T
 
-__all__ = ["Delta", "EventMessages", "EventText", "MAX_EVENT", "Stream"]
-
 
 MAX_EVENT = 16 * 2**20
 """The most characters of one event, or bytes of one binary message."""

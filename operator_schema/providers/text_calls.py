@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from .answer import Answer
     from .wire_format import Wire
 
-__all__ = ["THOUGHT", "may_become_calls", "with_calls_in_text"]
-
 _FIRST = "{[<`;,)"
 """Characters at the beginning of calls that don't begin with a word."""
 _FIRST_WORDS = (

@@ -27,33 +27,6 @@ if TYPE_CHECKING:
     Tools: TypeAlias = Sequence[Tool[..., Any]]
     Written = TypeVar("Written")
 
-__all__ = [
-    "STYLE",
-    "Fit",
-    "Offered",
-    "Strict",
-    "TakesTools",
-    "ToolForm",
-    "called",
-    "check",
-    "check_required",
-    "check_size",
-    "checked_strict",
-    "dialect_in",
-    "fits_of",
-    "forms_of",
-    "made_forms",
-    "may_require",
-    "not_deferred",
-    "own_keys",
-    "plain_schema",
-    "sent_tools",
-    "too_long",
-    "too_many",
-    "wire_keys",
-    "without_unions",
-]
-
 Strict: TypeAlias = "bool | Literal['auto']"
 
 STYLE = SchemaStyle(boolean_schemas=False)

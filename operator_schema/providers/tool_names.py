@@ -13,8 +13,6 @@ from ..message_text import quote
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["SCOPES", "Features", "HostedTool", "IdRule", "NameRule", "Rules"]
-
 SCOPES = ("functions.", "default_api.", "tools.")
 """Prefixes that models write before the names of offered tools."""
 

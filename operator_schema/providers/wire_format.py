@@ -21,39 +21,6 @@ if TYPE_CHECKING:
     from .answer import Answer, StopReason
     from .partial_response import StreamedCalls
 
-__all__ = [
-    "BOUNDS",
-    "COMMON_FORMATS",
-    "DATED_FORMATS",
-    "DATES",
-    "IMAGES",
-    "ITEMS",
-    "LENGTHS",
-    "NUMBERS",
-    "PDF",
-    "BlockWire",
-    "ChoicesMerger",
-    "Merger",
-    "MessageMerger",
-    "Wanted",
-    "Wire",
-    "arguments_object",
-    "arguments_text",
-    "as_written",
-    "described",
-    "described_schema",
-    "failed_calls",
-    "file_name",
-    "form_of",
-    "object_of",
-    "parts_of",
-    "program_of",
-    "text_in",
-    "text_or_none",
-    "unnamed_call",
-    "usage_of",
-]
-
 IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """Media types of the images that OpenAI and Anthropic take."""
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from ..codec.codec import Codec
     from ..tools import Tool
 
-__all__ = ["calls_in_text", "may_go_on", "written_calls"]
-
 _MAX_TEXT = 2**20
 _MAX_PYTHON = 2**16
 """The most characters of Python code: its parser takes some two hundred bytes for each."""

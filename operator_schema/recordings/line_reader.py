@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     Read = Callable[[bytes], tuple[Sequence[bytes | str], list[Any]]]
 
-__all__ = ["line_reader"]
-
 _LONGEST_NUMBER = 18
 """Digits of any integer that fits into 64 bits: orjson makes floats of larger ones."""
 

@@ -31,19 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import BinaryIO
 
-__all__ = [
-    "MAX_LINE",
-    "LogError",
-    "Part",
-    "Record",
-    "Unreadable",
-    "logs_in",
-    "parts_of",
-    "parts_of_stream",
-    "records_in",
-    "records_of",
-]
-
 MAX_LINE: Final = 20_000_000
 """The most bytes of one line; a longer one can't be read."""
 

@@ -13,14 +13,12 @@ from ..json_values import is_array, is_finite, is_object, to_json_text
 from ..message_text import quote
 from ..providers.answer import parsed_arguments
 from ..tools import RawCall
-from .secret_keys import Hidden, KeysOfTools, hidden_keys, names_key_of, secret_keys_in, words_in_text
+from .secret_keys import Hidden, names_key_of, secret_keys_in, words_in_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from ..findings import Finding
-
-__all__ = ["REDACTED", "Hidden", "KeysOfTools", "hidden_keys", "without_redacted", "without_secrets"]
 
 REDACTED: Final = "[redacted]"
 """The replacement for a secret of any type in a log; in a cassette that is played back, it fits any value."""

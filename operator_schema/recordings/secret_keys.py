@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from ..introspect.leaves import SchemaLeaf
     from ..tools import Tool
 
-__all__ = ["Hidden", "KeysOfTools", "hidden_keys", "names_key_of", "secret_keys_in", "words_in_text"]
-
 _LIKENESS: Final = 0.8
 """How similar a key must be to a name to count as a misspelling of it."""
 _LIKENESS_IN_ERRORS: Final = 0.6

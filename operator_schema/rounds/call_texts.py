@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from .tool_call import ToolCall
 
-__all__ = ["call_text"]
-
 _SHOWN = 2000
 """The most characters of arguments that a person reads, unless there are very many arguments."""
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from ..tools.changes import ChangedArguments
     from ..tools.tool import Tool
 
-__all__ = ["change_text", "with_change"]
-
 _NOT_RUN = frozenset(
     {"cut_off", "disabled", "needs_approval", "needs_input", "not_available", "rejected", "tool_not_found"}
 )

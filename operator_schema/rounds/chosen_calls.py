@@ -10,8 +10,6 @@ from .errors import RoundError
 from .input_copies import is_edited
 from .tool_call import ToolCall
 
-__all__ = ["WhichCall", "find_call"]
-
 WhichCall: TypeAlias = "str | int | ToolCall[Any]"
 """How to choose a call: by its id, by its position in the turn, or by the call itself."""
 

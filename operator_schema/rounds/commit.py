@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     Given: TypeAlias = "ToolResult | ToolCall[Any]"
 
-__all__ = ["revised", "settled", "with_results"]
-
 
 _SHOWN_NAMES = 3
 

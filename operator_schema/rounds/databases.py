@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from os import PathLike
     from typing import ClassVar
 
-__all__ = ["Claims", "Cursor", "Database", "SqliteDatabase", "Statements", "Tables", "as_key"]
-
 
 class Cursor(Protocol):
     """The result of a statement; see `Cursor` in PEP 249."""

@@ -28,25 +28,6 @@ if TYPE_CHECKING:
     from ..tools.decision_records import DecisionKind
     from .hooks import ForTools, Hook
 
-__all__ = [
-    "TEXT_LENGTH",
-    "WHO",
-    "FailedHookError",
-    "after_run",
-    "decide",
-    "decided",
-    "decoded_call",
-    "joined",
-    "log_agreement",
-    "log_decision",
-    "looked_at",
-    "noted_details",
-    "shown_answer",
-    "unless_confirmed",
-    "with_own_input",
-    "with_record",
-]
-
 WHO = "confirm"
 """The name of the function that asks a person, in errors: the name of its option."""
 

@@ -12,15 +12,6 @@ if TYPE_CHECKING:
 
     from ..findings import Finding
 
-__all__ = [
-    "CommitError",
-    "FaultCode",
-    "OfferError",
-    "RoundError",
-    "StoreError",
-    "StoreErrorCode",
-]
-
 
 class OfferError(ValueError):
     """A request can't be made, because a required tool isn't available.

@@ -31,26 +31,6 @@ if TYPE_CHECKING:
     _Here: TypeAlias = Mapping[str, tuple[str, ...]] | None
     ForTools: TypeAlias = "Sequence[tuple[Hook, frozenset[str] | None]]"
 
-__all__ = [
-    "CONFIRM",
-    "DECISIONS",
-    "NO_HOOKS",
-    "CallHooks",
-    "Complete",
-    "Decision",
-    "Defer",
-    "RunAgain",
-    "Hook",
-    "HookDecorator",
-    "Hooks",
-    "call_hooks_of",
-    "hooks_for_calls",
-    "hooks_of",
-    "Reject",
-    "RunNormally",
-    "hook",
-]
-
 
 CONFIRM = "the tool needs a person's approval (confirm=True)"
 """The reason why a call waits if its tool says `confirm=True`."""

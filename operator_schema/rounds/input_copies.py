@@ -20,23 +20,6 @@ if TYPE_CHECKING:
     from ..tools.calls import RawCall
     from ..tools.tool import Tool
 
-__all__ = [
-    "MESSAGE_DEPTH",
-    "NotJSONError",
-    "check_same",
-    "check_written",
-    "checked_input",
-    "gives_back",
-    "is_certainly",
-    "is_edited",
-    "makes",
-    "own_arguments",
-    "own_copy",
-    "own_json",
-    "schema_digest",
-    "shown_arguments",
-]
-
 
 MESSAGE_DEPTH = 2 * MAX_DEPTH
 """The maximum depth of a model's message: deeper than arguments, and as deep as schemas."""

@@ -16,8 +16,6 @@ from ..immutable import Value
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-__all__ = ["KeptConnections"]
-
 _MOST_IDLE = 16
 """How many unused connections to one file stay open; further ones are closed after use."""
 

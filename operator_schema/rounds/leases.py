@@ -16,8 +16,6 @@ from ..message_text import one_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["Leases", "Owner", "owner_of"]
-
 
 class Owner(Value):
     """The process that took a round.

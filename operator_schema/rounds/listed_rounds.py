@@ -23,19 +23,6 @@ if TYPE_CHECKING:
     from .databases import Statements
     from .round import Round
 
-__all__ = [
-    "StoreCounts",
-    "StuckRound",
-    "WaitingRound",
-    "WaitingState",
-    "counted_rounds",
-    "listed_columns",
-    "number_of_rows",
-    "seconds_of",
-    "stuck_rounds",
-    "waiting_rounds",
-]
-
 
 class StuckRound(Value):
     """A round that a process took to run it, and that hasn't ended yet.

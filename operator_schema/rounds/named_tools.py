@@ -24,17 +24,6 @@ if TYPE_CHECKING:
     Context: TypeAlias = "Mapping[Any, Any]"
     Member: TypeAlias = "Tool[..., Any] | NamedTools | Iterable[Any] | Mapping[str, Any]"
 
-__all__ = [
-    "NamedTools",
-    "Selection",
-    "Selector",
-    "SwitchedTools",
-    "ToolEntry",
-    "ToolOrigin",
-    "entries_of",
-    "merged",
-]
-
 
 class ToolOrigin(Value):
     """A toolset that a tool came from.

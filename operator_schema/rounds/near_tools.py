@@ -31,17 +31,6 @@ if TYPE_CHECKING:
 
     Words: TypeAlias = tuple[str, ...]
 
-__all__ = [
-    "MeantTool",
-    "may_be_read",
-    "meant_tool",
-    "near_names",
-    "read_call",
-    "unknown_tool",
-    "with_its_call",
-    "with_name_note",
-]
-
 _SUGGESTED = 3
 _MOST_NEAR = 8
 """How many similar tools are tried with the arguments at most; if there are more, none is chosen."""

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
     Input = typing_extensions.TypeVar("Input", covariant=True, default=Any)  # noqa: PLC0105  # it reads like the word
 
-__all__ = ["ModelAnswer", "Offer", "ToolChoice", "make_offer"]
-
 if not TYPE_CHECKING:
     Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from ..tools.calls import Asking
     from .hooks import ForTools
 
-__all__ = ["agreed", "answered", "asked_about", "expired", "refused"]
-
 _NAME_LENGTH = 100
 
 # --- who is asked while a round runs ------------------------------------------------------------------

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from ..errors import NeedsInput
     from ..tools.tool import Tool
 
-__all__ = ["answer_as_read", "answer_codec", "answer_schema", "check_answer", "check_question", "question_of"]
-
 
 def question_of(tool: Tool[..., Any], raised: NeedsInput) -> Question:
     """Return the question that a function raised.

@@ -20,19 +20,6 @@ if TYPE_CHECKING:
 
     Scores: TypeAlias = Mapping[str, float]
 
-__all__ = [
-    "Ranking",
-    "TermReader",
-    "best",
-    "fused",
-    "in_turn",
-    "is_from",
-    "similarities",
-    "term_of",
-    "terms",
-    "words_in",
-]
-
 # --- words ----------------------------------------------------------------------------------------
 
 _SKIPPED = frozenset(

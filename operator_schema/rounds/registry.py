@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     Listener = Callable[["RegistryChange"], object]
 
-__all__ = ["Listeners", "Registry", "RegistryChange"]
-
 AnyMember = TypeVar("AnyMember")
 
 

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from .serialization import SavedHead, SavedWait
     from .signatures import Digest, Secret
 
-__all__ = ["MAYBE_SIGNED", "RestoreError", "RestoreProblemCode", "restore_round", "with_ended"]
-
 Saved = TypeVar("Saved")
 
 _SUGGESTED = 3

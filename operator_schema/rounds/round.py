@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
     Input = typing_extensions.TypeVar("Input", covariant=True, default=Any)  # noqa: PLC0105  # it reads like the word
 
-__all__ = ["ON_COMMIT", "HookError", "InterruptedRoundError", "Round"]
-
 ON_COMMIT: list[Callable[[Round[Any]], object]] = []
 """Functions that get each round after this process committed it, for adapters that count decisions."""
 

@@ -35,25 +35,6 @@ if TYPE_CHECKING:
     from .signatures import Secret
     from .tool_call import ToolCall
 
-__all__ = [
-    "CALLS",
-    "DEPTH",
-    "FORMAT",
-    "HEADS",
-    "TEXTS_OF_HEAD",
-    "SavedCall",
-    "SavedHead",
-    "is_same_call",
-    "read_decisions",
-    "read_result",
-    "read_turn",
-    "save_call",
-    "save_ended",
-    "save_round",
-    "save_result",
-    "without_texts",
-]
-
 FORMAT = 1
 """The version of the saved form; a change that an older reader would misread gets the next number."""
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from .tool_call import ToolCall
 
-__all__ = ["CallRun", "Settlement"]
-
 
 class CallRun:
     """One run of a call.

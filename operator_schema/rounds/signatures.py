@@ -16,17 +16,6 @@ if TYPE_CHECKING:
     Digest: TypeAlias = Callable[[Mapping[str, Any]], str]
     Secret: TypeAlias = bytes | Sequence[bytes] | None
 
-__all__ = [
-    "canonical_text",
-    "check_secret",
-    "digest_with",
-    "digests_with",
-    "is_same_digest",
-    "seal_with",
-    "text_digest",
-    "what_is_signed",
-]
-
 _LEAST = 16
 """The shortest secret, in bytes; the same as for the token of a server."""
 

@@ -17,20 +17,6 @@ if TYPE_CHECKING:
     from .leases import Owner
     from .round import Round
 
-__all__ = [
-    "LARGEST_INTEGER",
-    "ROUNDS",
-    "damaged",
-    "ended_in",
-    "gone",
-    "has_turn",
-    "is_kept",
-    "is_valid",
-    "row_of",
-    "running_elsewhere",
-    "shown_id",
-]
-
 ROUNDS = Claims("rounds", "a round")
 """In a taken row, `before` is the round as it waited before, `begun` says whether its calls may be running,
 and its process is known to be alive until `lease`. The columns from `state` to `shown` are for lists of

@@ -20,16 +20,6 @@ if TYPE_CHECKING:
     from .tool_call import CallState
     from .transcript import Turn
 
-__all__ = [
-    "StoredCall",
-    "StoredRound",
-    "StoredState",
-    "calls_of_turn",
-    "calls_sent",
-    "record_of",
-    "stored_round",
-]
-
 StoredState: TypeAlias = Literal["deferred", "pending", "complete", "running", "stuck", "committed"]
 """The round waits for decisions · for a process that runs it · for its commit · it runs · its process seems
 to be dead · it is in a transcript."""

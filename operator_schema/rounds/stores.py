@@ -55,8 +55,6 @@ if TYPE_CHECKING:
     from .tool_call import ToolCall
     from .toolset import Toolset
 
-__all__ = ["SqliteStore", "Store", "StoredTranscript", "stored_records"]
-
 _TABLES = {
     "rounds": (
         "position COUNTER, id KEY NOT NULL UNIQUE, revision INTEGER NOT NULL, since REAL, "

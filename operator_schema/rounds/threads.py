@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["in_thread"]
-
 
 async def in_thread(function: Callable[[], Any]) -> Any:
     """Call a function in a thread, and wait until it has ended, even if the task is cancelled.

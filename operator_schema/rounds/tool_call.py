@@ -29,23 +29,6 @@ if TYPE_CHECKING:
 
     Input = typing_extensions.TypeVar("Input", covariant=True, default=Any)  # noqa: PLC0105  # it reads like the word
 
-__all__ = [
-    "FAILURES",
-    "INTERRUPTED",
-    "CallState",
-    "DecidedBy",
-    "Question",
-    "ToolCall",
-    "Wait",
-    "call_issue",
-    "call_with_input",
-    "continue_suggestion",
-    "rejection_reason",
-    "rejection_text",
-    "shortened",
-    "worded",
-]
-
 if not TYPE_CHECKING:
     Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
 

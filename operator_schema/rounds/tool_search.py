@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
     Embed: TypeAlias = Callable[[list[str]], Sequence[Sequence[float]]]
 
-__all__ = ["FoundTools", "ToolIndex", "ToolSearch", "ToolText", "read_tool", "text_for_vector"]
-
 _ABOUT = (
     "Find tools that can do something: there are more than those you see. Say in a few words what has to be "
     "done. The tools that are found can be called from your next message on"

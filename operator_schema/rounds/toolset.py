@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     Input = typing_extensions.TypeVar("Input", covariant=True, default=Any)  # noqa: PLC0105  # it reads like the word
 
-__all__ = ["ENTRY_POINTS", "Toolset"]
-
 ENTRY_POINTS = "operator_schema.tools"
 """The group of entry points in which an installed package names its tools."""
 

@@ -22,20 +22,6 @@ if TYPE_CHECKING:
     from ..tools.decision_records import DecisionRecord
 
 
-__all__ = [
-    "History",
-    "Transcript",
-    "Turn",
-    "append_turn",
-    "check_item",
-    "checked_conversation",
-    "checked_name",
-    "conversation_of",
-    "role_fault",
-    "saving",
-]
-
-
 _NAME_LENGTH = 100
 
 _ROLES = frozenset({"user", "assistant", "system", "developer", "tool", "function", "model"})

@@ -13,8 +13,6 @@ from .style import without_boolean_items
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = ["in_current_draft", "unsaid_parts"]
-
 
 def in_current_draft(schema: dict[str, Any]) -> dict[str, Any]:
     """Return a schema rewritten as draft 2020-12, in which each array has `items`, even if only `{}`.

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Field, Graph, Node, Target
     from .style import Dialect
 
-__all__ = ["GIVE_TOOLS", "DialectSchema", "LossCode", "dialect_schema", "lost", "strange_parts"]
-
 
 LossCode = Literal["described", "null", "weakened", "renamed"]
 _LOSSES: dict[LossCode, str] = {

@@ -16,21 +16,6 @@ if TYPE_CHECKING:
 
     Fitted = Callable[[dict[str, Any]], dict[str, Any]]
 
-__all__ = [
-    "WITH_WORDS",
-    "WORDS",
-    "CannotSay",
-    "leaf_schema",
-    "openapi_schema",
-    "or_null",
-    "said_of",
-    "says_null",
-    "short_json",
-    "types_in",
-    "with_words",
-    "written_out",
-]
-
 
 WORDS = "<words>"
 """The key under which a schema stores words for its description until `written_out` puts them there."""

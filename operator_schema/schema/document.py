@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Graph, Node
     from .style import StyleOptions
 
-__all__ = ["DocumentCodec", "SchemaDocument"]
-
 
 class SchemaDocument(Value):
     """A JSON Schema document that stands in place of an annotation.

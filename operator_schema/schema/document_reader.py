@@ -47,17 +47,6 @@ if TYPE_CHECKING:
     from ..introspect.leaves import SchemaLeaf
     from ..introspect.nodes import Node, ScalarType
 
-__all__ = [
-    "MAX_LEVELS",
-    "MAX_SCHEMAS",
-    "DocumentReading",
-    "are_alternatives",
-    "are_disjoint",
-    "count_containers",
-    "read_document",
-    "reading_of",
-]
-
 
 def are_alternatives(node: UnionNode, definitions: Mapping[Target, Node]) -> bool:
     """Return whether decoding can choose a member: if several take objects, each must have known keys."""

@@ -20,28 +20,6 @@ if TYPE_CHECKING:
 
     Pattern = re.Pattern[str]
 
-__all__ = [
-    "COMPOSING",
-    "Constraints",
-    "DEFINITIONS",
-    "EXCLUSIVE",
-    "INTEGER_KEY",
-    "KEYWORDS",
-    "LENGTHS",
-    "LIMITS",
-    "NUMBERS",
-    "SIGNS",
-    "TEXTS",
-    "UNITS",
-    "Keyword",
-    "Limit",
-    "LimitError",
-    "about",
-    "is_no_multiple",
-    "keywords_of",
-    "limit_of",
-]
-
 INTEGER_KEY = "^(0|-?[1-9][0-9]*)$"
 """The pattern of an integer that is written as a JSON key."""
 

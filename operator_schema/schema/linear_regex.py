@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     Count = Callable[[int], None]
     """A function that is called with a number of steps before they are done."""
 
-__all__ = ["MAX_PATTERN", "LinearPattern", "Patterns", "count_nothing", "linear_pattern", "why_unread"]
-
 MAX_PATTERN: Final = 1000
 """The most characters of an expression."""
 

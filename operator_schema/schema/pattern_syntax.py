@@ -15,31 +15,6 @@ if TYPE_CHECKING:
 
     Ranges: TypeAlias = tuple[tuple[int, int], ...]
 
-__all__ = [
-    "ALWAYS",
-    "EDGE",
-    "END",
-    "LAST_CODE",
-    "MAX_PLACES",
-    "OTHER",
-    "SIDES",
-    "START",
-    "WORD",
-    "WORDS",
-    "LOOKS_AHEAD",
-    "NOT_SHARED",
-    "TOO_LARGE",
-    "Assertion",
-    "Characters",
-    "Choice",
-    "Look",
-    "Repeat",
-    "Sequence",
-    "TooHardError",
-    "read_expression",
-    "side_bit",
-]
-
 MAX_PLACES: Final = 5000
 """The most places of an expression where a character is read, with its repetitions written out."""
 

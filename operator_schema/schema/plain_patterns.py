@@ -9,8 +9,6 @@ from .pattern_syntax import END, START, Characters, Choice, Repeat, Sequence, To
 if TYPE_CHECKING:
     from .pattern_syntax import Expression
 
-__all__ = ["plain_pattern"]
-
 
 class _NotPlainError(Exception):
     """A part of an expression has no plain form; the error never leaves this module."""

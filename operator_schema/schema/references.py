@@ -20,29 +20,6 @@ if TYPE_CHECKING:
     Place = tuple[str, str]  # which of the two keywords, and the name below it
     Schema = dict[str, Any]
 
-__all__ = [
-    "MAX_REFERENCE",
-    "HoistedDefinitions",
-    "References",
-    "as_path",
-    "describe_reference_fault",
-    "is_old",
-    "mapped",
-    "path_of",
-    "place_of",
-    "rebuilt",
-    "resolve",
-    "resolve_pointer",
-    "step",
-    "steps_of",
-    "subschemas",
-    "unescaped",
-    "with_own_definitions",
-    "with_references_inlined",
-    "with_references_resolved",
-    "written_step",
-]
-
 MAX_REFERENCE: Final = 2000
 """The most characters of a reference."""
 

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     Names = Mapping[Target, str]
     MakeRenderer = Callable[[Names, Mapping[Hashable, str], EncodeValue, int], "Renderer"]
 
-__all__ = ["MAX_INLINED", "MAX_VALUES", "MAX_WITHOUT_REFERENCES", "Renderer", "render", "write"]
-
 MAX_INLINED = 1000
 """The most schemas in a document without shared definitions; in a larger one, types used twice share one."""
 

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from .style import Dialect
 
-__all__ = ["MANY_CHOICES", "Size", "over_limits", "size_of"]
-
 
 MANY_CHOICES = 250
 """If an enum has more values than this, its characters are limited too."""

@@ -13,8 +13,6 @@ from .references import References, resolve_pointer, with_own_definitions
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["Uncomposed", "uncomposed", "with_own_root"]
-
 _EITHER = ("anyOf", "oneOf")
 _BESIDE = COMPOSING | {"unevaluatedProperties", "discriminator"}
 """The composing keywords, and those that have no meaning without them."""

@@ -18,17 +18,6 @@ if TYPE_CHECKING:
 
     from ..introspect.nodes import AnyNode, Graph, LeafNode, Node, TupleNode
 
-__all__ = [
-    "Dialect",
-    "SchemaStyle",
-    "StyleOptions",
-    "every_type",
-    "render_in_style",
-    "restyled",
-    "style_of",
-    "without_boolean_items",
-]
-
 
 class StyleOptions(TypedDict, total=False):
     """The options of the function `json_schema` and of the methods of that name."""

@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from .linear_regex import LinearPattern, Patterns
     from .value_check import Seen, Verdict
 
-__all__ = ["Judge"]
-
 
 _NOTHING: Final = object()
 _SHOWN_CHOICES = 20

@@ -23,19 +23,6 @@ if TYPE_CHECKING:
     Check = Callable[["ValueCheck", Any, Any, Path, "Seen | None"], Verdict]
     from collections.abc import Iterator, Sequence
 
-__all__ = [
-    "MAX_PROBLEMS",
-    "MAX_STEPS",
-    "KeywordRule",
-    "SchemaRules",
-    "ValueCheck",
-    "Seen",
-    "TOO_DEEP",
-    "TooMuch",
-    "meant_of",
-    "unchecked",
-]
-
 
 MAX_STEPS: Final = 300_000
 """How many steps the check of one value may take."""

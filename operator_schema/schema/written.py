@@ -16,15 +16,6 @@ from .validator import Judge
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = [
-    "MAX_DOCUMENT",
-    "WrittenSchema",
-    "describe_unfit_parts",
-    "malformed_parts",
-    "says_more",
-    "schema_fault",
-]
-
 
 MAX_DOCUMENT = 1_000_000
 """The size limit of a document: characters, plus ten for each value."""

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     Context = Mapping[Any, Any]
 
-__all__ = ["DoubledCall", "ExpectedCall", "ToolDouble", "assert_calls", "differences"]
-
 _GENERATED: Final = object()
 _NUMBERS: Final = count()
 """The counter that numbers the calls of all doubles in their order."""

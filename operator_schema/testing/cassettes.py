@@ -42,8 +42,6 @@ if TYPE_CHECKING:
     from ..rounds.named_tools import Member
     from ..rounds.transcript import History
 
-__all__ = ["PlaybackError", "PlaybackExecutor", "RecordingExecutor", "playback", "record"]
-
 Redact: TypeAlias = Callable[[dict[str, Any]], dict[str, Any] | None] | Collection[str]
 
 _BEFORE: Final = frozenset({"pending", "issue"})

@@ -17,28 +17,6 @@ if TYPE_CHECKING:
 
     from ..providers.provider import Provider
 
-__all__ = [
-    "BROKEN",
-    "Json",
-    "ResponseForm",
-    "Said",
-    "arguments_in",
-    "as_text",
-    "as_value",
-    "caller_of",
-    "comes_in_parts",
-    "deltas_of",
-    "members",
-    "pieces_of",
-    "quoted_key",
-    "searched",
-    "text_of_call",
-    "tools_in",
-    "value_or_text",
-    "with_object",
-    "without",
-]
-
 Stop: TypeAlias = Literal["end", "calls", "length", "refused"]
 Json: TypeAlias = dict[str, Any]
 

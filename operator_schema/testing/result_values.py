@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from ..codec.codec import Codec
     from ..tools.tool import Tool
 
-__all__ = ["drawn", "results"]
-
 
 def results(tool: Tool[..., Any], /) -> SearchStrategy[Any]:
     """Generate results of a tool, as its function would return them.

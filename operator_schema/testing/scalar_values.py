@@ -47,19 +47,6 @@ if TYPE_CHECKING:
     from ..introspect.nodes import ScalarNode, ScalarType
     from ..schema.pattern_syntax import Expression, Ranges
 
-__all__ = [
-    "JSON_SCALARS",
-    "JSON_VALUES",
-    "OF_TYPE",
-    "identity",
-    "leaf_values",
-    "length_limits",
-    "scalars",
-    "scalars_just_refused",
-    "texts",
-    "with_floats",
-]
-
 
 _CHARACTERS = st.characters(exclude_categories=["Cs"])
 """All characters of UTF-8. Hypothesis finds them at once by category, but tries each one to find them by

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
     from ..providers.provider import Provider
 
-__all__ = ["FORMS", "form_of"]
-
 _TIME: Final = "1970-01-01T00:00:00Z"
 
 # --- Chat Completions ----------------------------------------------------------------------------

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
-__all__ = ["CutOff", "Line", "Refusal", "ScriptedModel"]
-
 
 class CutOff(Value):
     """An answer that reached the limit on tokens.

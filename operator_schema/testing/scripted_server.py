@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from ..providers.provider import Provider
     from .response_form import ResponseForm
 
-__all__ = ["serving"]
-
 _MOST_BYTES: Final = 64_000_000
 """The most bytes in the body of a request."""
 _SECONDS: Final = 30

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
 
     from ..rounds import Store, StuckRound
 
-__all__ = ["check_store"]
-
 _PROCESSES = 4
 _MANY = 50
 _PAGE = 7

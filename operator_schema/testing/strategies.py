@@ -52,8 +52,6 @@ from .scalar_values import (
     with_floats,
 )
 
-__all__ = ["NearMisses", "ValidValues", "arguments", "instances", "near_misses"]
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
     from typing import Unpack

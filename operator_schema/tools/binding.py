@@ -35,23 +35,6 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Graph
     from .signature import Parameter
 
-__all__ = [
-    "CallPlan",
-    "Input",
-    "bound",
-    "call_arguments",
-    "check_first_parameter",
-    "class_of_inputs",
-    "context_of",
-    "copy_of_default",
-    "install",
-    "is_unbound",
-    "keeps_all",
-    "make_input_type",
-    "unbound_message",
-    "why_not_asked",
-]
-
 
 class CallPlan:
     """The plan for calling the function of a tool.

@@ -29,21 +29,6 @@ if TYPE_CHECKING:
         "Callable[[Sequence[DecodedCall], Settle], Awaitable[list[ToolResult | BaseException]]]"
     )
 
-__all__ = [
-    "LONG",
-    "DecodedCall",
-    "RawCall",
-    "ResultCode",
-    "ToolResult",
-    "arguments_to_decode",
-    "checked_call",
-    "checked_calls",
-    "new_id",
-    "own_parts",
-    "remedy_for",
-    "takes_long",
-]
-
 
 ResultCode = Literal[
     "tool_not_found",

@@ -14,8 +14,6 @@ from ..json_values import copy_json, to_json_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ArgumentChange", "ChangedArguments", "ChangedBy", "changed_by"]
-
 ChangedBy: TypeAlias = Literal["hook", "person", "host"]
 """The possible authors of changes: a hook; a person who was asked; your program, with `call.with_input`."""
 

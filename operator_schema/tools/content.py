@@ -15,27 +15,6 @@ if TYPE_CHECKING:
 
     from _typeshed import ReadableBuffer
 
-__all__ = [
-    "Audio",
-    "File",
-    "INSTEAD",
-    "Image",
-    "PARTS",
-    "Part",
-    "Resource",
-    "Text",
-    "checked_data",
-    "checked_type",
-    "essence_of",
-    "from_bytes",
-    "from_path",
-    "is_refuted",
-    "shown_name",
-    "type_of_name",
-    "types_in",
-    "written_type",
-]
-
 
 INSTEAD = "A function may return a content part alone or in a list, but not inside another value"
 """The text in place of a part that is shown elsewhere."""

@@ -15,8 +15,6 @@ from ..message_text import writable_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Decider", "DecisionKind", "DecisionRecord", "checked_by", "compared_name", "recorded"]
-
 DecisionKind: TypeAlias = Literal["approve", "reject", "answer", "complete", "change", "expire"]
 """What was decided: to run the call · not to run it · the answer to its question · its output, without
 running it · other arguments · nothing, in the time that there was."""

@@ -29,16 +29,6 @@ if TYPE_CHECKING:
 
     from ..introspect.nodes import Field, Graph, Node, Target
 
-__all__ = [
-    "MAX_EXPANDED",
-    "describe_tools",
-    "documentation_of",
-    "has_parameters",
-    "parameters_of",
-    "schema_of_parameters",
-    "schema_response",
-]
-
 
 MAX_EXPANDED = 10_000
 """How many objects are written out with their properties; further ones have only a type."""

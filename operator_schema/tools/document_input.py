@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from .parameters import Parameters
     from .signature import Parameter
 
-__all__ = ["RawDocumentCodec", "complain_parameters", "register_document"]
-
 _REMEDY = "Take them as arguments: dict[str, Any], and mark what your program injects: Annotated[T, skip]"
 _DICTS = frozenset({dict, Mapping, MutableMapping, RawArguments, Any, object, MISSING})
 

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from .options import DocumentToolOptions
     from .tool import Tool
 
-__all__ = ["DocumentOutput", "document_output", "document_tool", "tool_of_document"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

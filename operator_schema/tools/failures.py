@@ -36,28 +36,6 @@ if TYPE_CHECKING:
     Start: TypeAlias = "Callable[[], Coroutine[Any, Any, Any]]"
     from logging import Logger
 
-__all__ = [
-    "ClassSet",
-    "DEBUG",
-    "ERROR",
-    "Failures",
-    "INFO",
-    "NoAnswerError",
-    "Passed",
-    "RoundLog",
-    "ShowErrors",
-    "WARNING",
-    "error_hint",
-    "counted",
-    "giving",
-    "is_logged",
-    "places_in",
-    "result_of",
-    "results_of",
-    "under_name",
-    "write_log",
-]
-
 
 DEBUG, INFO, WARNING, ERROR = 10, 20, 30, 40
 """The levels of `logging`, which is imported only when there is something to log."""

@@ -49,16 +49,6 @@ if TYPE_CHECKING:
     from .parameters import Parameters
     from .signature import Callee
 
-__all__ = [
-    "InputTool",
-    "at_its_place",
-    "make_tool",
-    "output_tool",
-    "pickle_through_tool",
-    "tool",
-    "tool_input",
-]
-
 
 P = ParamSpec("P")
 R = TypeVar("R")

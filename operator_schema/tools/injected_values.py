@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     Context = Mapping[Any, Any]
 
-__all__ = ["WholeContext", "injected_type", "injected_values"]
-
 
 _BASES_AT_MOST = 100
 _EXACT, _OPEN, _DERIVED = range(3)  # how well a key fits, the best first

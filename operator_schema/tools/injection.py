@@ -41,29 +41,6 @@ if TYPE_CHECKING:
 
     from ..introspect.nodes import Graph, Node
 
-__all__ = [
-    "AnnotatedAlias",
-    "Progress",
-    "ProgressUpdate",
-    "RawArguments",
-    "Skip",
-    "alternatives_of",
-    "connect",
-    "framework_fields",
-    "framework_of",
-    "has_registered",
-    "holds_handed_through",
-    "host_class_in",
-    "is_registered",
-    "is_union",
-    "members_of",
-    "register_handed_through",
-    "register_injected",
-    "schema_of_raw",
-    "skip",
-    "takes_none",
-]
-
 
 C = TypeVar("C", bound=type)
 

@@ -42,31 +42,6 @@ if TYPE_CHECKING:
     Switch = bool | Callable[[], bool] | Callable[[Context], bool]
     Enabled = Switch | None  # None leaves the decision to something else
 
-__all__ = [
-    "AUTO_GENERATED",
-    "Documentation",
-    "FLAGS",
-    "MCP_HINTS",
-    "HasMetadata",
-    "LEAST_CONTENT",
-    "Metadata",
-    "NOTHING_STATED",
-    "NO_CONTEXT",
-    "STATEMENTS",
-    "SWITCH_REMEDY",
-    "ToolAnnotations",
-    "as_json_object",
-    "check_switch",
-    "contradiction",
-    "is_content_limit",
-    "is_duration",
-    "is_switch",
-    "pascal_case",
-    "question_of",
-    "read_documentation",
-    "snake_case",
-]
-
 
 FLAGS = ("read_only", "destructive", "idempotent", "open_world", "confirm")
 """The statements that are true or false."""

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from .signature import Callee
 
-__all__ = ["mentioned_names", "names_around"]
-
 
 def names_around(callee: Callee, frame: FrameType | None) -> dict[str, Any]:
     """Return the names in the functions and classes around a function, or those of a method's class.

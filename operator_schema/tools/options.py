@@ -72,22 +72,6 @@ if TYPE_CHECKING:
         threads: bool | None
 
 
-__all__ = [
-    "are_names",
-    "changed_input",
-    "changed_metadata",
-    "check_option_names",
-    "check_options",
-    "check_options_for_all",
-    "codec_options",
-    "doc_of",
-    "make_metadata",
-    "register_input",
-    "stated",
-    "style_in",
-]
-
-
 TakesOptions = Literal["tool", "tool_input", "with_"]
 
 CODEC_OPTIONS = frozenset(DEFAULTS) - {"name"}

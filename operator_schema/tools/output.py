@@ -34,20 +34,6 @@ if TYPE_CHECKING:
     Notes = tuple[Finding, ...]
     Write = Callable[[object], tuple[str, Any, Notes]]
 
-__all__ = [
-    "NO_OUTPUT",
-    "OutputType",
-    "PartsOutput",
-    "RESULT_KEY",
-    "StructuredOutput",
-    "WrittenOutput",
-    "content_parts",
-    "holds_parts",
-    "items_of",
-    "structured_output_of",
-    "write_parts",
-]
-
 
 class WrittenOutput(Value):
     """A result in all forms.

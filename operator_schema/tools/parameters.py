@@ -41,15 +41,6 @@ if TYPE_CHECKING:
     from .binding import Injected
     from .signature import Callee, Parameter
 
-__all__ = [
-    "Parameters",
-    "Signature",
-    "class_of",
-    "description_in",
-    "evaluate_signature",
-    "read_parameters",
-]
-
 
 class Parameters:
     """The parameters of a function: the model gives some, and your program injects the others.

@@ -21,24 +21,6 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
     from typing import Self
 
-__all__ = [
-    "FunctionLike",
-    "Callee",
-    "Parameter",
-    "caller_module",
-    "close_awaitable",
-    "copy_attributes",
-    "gives_context_manager",
-    "is_awaitable",
-    "is_coroutine_function",
-    "is_generator_function",
-    "name_of_callee",
-    "outcome_of",
-    "read_callee",
-    "required_parameters",
-    "takes",
-]
-
 
 Kind = Literal["positional_only", "positional", "keyword_only", "rest", "extra"]
 """How a parameter is given; `rest` is `*args`, `extra` is `**kwargs`."""

@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     P = typing_extensions.ParamSpec("P", default=...)
     R = typing_extensions.TypeVar("R", covariant=True, default=Any)  # noqa: PLC0105  # as short as `P`
 
-__all__ = ["Tool", "ToolDefinition"]
-
 _PACKAGE = f"{__name__.rpartition('.tools.')[0]}."
 _MOST_FORMS = 16
 """The most forms that a tool stores; a program needs one or two."""

@@ -18,20 +18,6 @@ from .tool import Tool
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = [
-    "check_is_tool",
-    "is_undescribed",
-    "methods_of",
-    "offered_by_distributions",
-    "own_tools_of",
-    "place_of_tool",
-    "places_of",
-    "some_tools_of",
-    "tell_if_undescribed",
-    "tools_in",
-    "tools_of",
-]
-
 
 _SHOWN_NAMES = 5
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from .parameters import Parameters
 
-__all__ = ["with_unmarked"]
-
 _SHOWN = 3
 _MANY = 3
 _INSTALLED = frozenset({"site-packages", "dist-packages"})

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from .output import OutputType
     from .signature import Parameter
 
-__all__ = ["visible_signature"]
-
 
 _KINDS = {
     "positional_only": inspect.Parameter.POSITIONAL_ONLY,

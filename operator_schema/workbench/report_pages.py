@@ -16,8 +16,6 @@ from ..message_text import escape
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["code", "page", "section", "shown", "table"]
-
 _STYLE: Final = """
 :root { color-scheme: light dark; --edge: #d0d7de; --text: #1f2328; --page: #fff; --code: #f6f8fa;
   --fits: #0969da; --repaired: #bf8700; --fails: #cf222e;

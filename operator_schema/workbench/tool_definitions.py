@@ -14,8 +14,6 @@ from .compare.snapshot import ToolSnapshot, read_tools
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Described", "not_run", "read_described"]
-
 _NAME_RULE: Final = "1 to 64 characters: A to Z, a to z, 0 to 9, _ and -"
 
 

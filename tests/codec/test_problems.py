@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from inspect import signature
+from inspect import isfunction, signature
 
 from operator_schema.codec import problem_texts
 from operator_schema.codec.problems import INVALID, Problems, Trial
@@ -15,7 +15,7 @@ def kinds_noted():
 
 
 def test_each_kind_that_is_noted_has_words():
-    functions = [getattr(problem_texts, name) for name in problem_texts.__all__ if name.islower()]
+    functions = [one for name, one in vars(problem_texts).items() if isfunction(one) and name[0] != "_"]
     worded = {one.__name__ for one in functions if signature(one).return_annotation == "Finding"}
     assert kinds_noted() == worded
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ...rounds import ToolCall
     from ...tools import Tool
 
-__all__ = ["AskedCall", "ElicitedConfirmation", "PatientSession", "answer_to_ask", "ask"]
-
 answered_request: ContextVar[Any] = ContextVar("operator_schema_mcp_answered_request", default=None)
 """The context of the request whose answers belong to our own question; None if they are for another one."""
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     Lost: TypeAlias = "Callable[[Link, Connection], None]"
     Reopened: TypeAlias = "Callable[[Link, Connection, Connection], None]"
 
-__all__ = ["Link", "Retry"]
-
 T = TypeVar("T")
 M = TypeVar("M", bound=BaseModel)
 Q = TypeVar("Q", types.ElicitRequest, types.CreateMessageRequest, types.ListRootsRequest, types.InputRequest)

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
 
-__all__ = ["Connection"]
-
 T = TypeVar("T")
 
 _SECONDS_TO_END = 5.0

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     Owner: TypeAlias = tuple[Link, str]
     """A server, and its own name for the item."""
 
-__all__ = ["Owners", "ResourceWatcher", "Watches"]
-
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
 
 _LISTED = {

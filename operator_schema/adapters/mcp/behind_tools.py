@@ -39,17 +39,6 @@ if TYPE_CHECKING:
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
 
-__all__ = [
-    "BehindTools",
-    "ServerBehind",
-    "check_function",
-    "check_seconds",
-    "check_source",
-    "current_request",
-    "servers_behind",
-    "tools_of",
-]
-
 _LOG = logging.getLogger("operator_schema.mcp_gateway")
 _ONLY = "server"
 """The name of a server that was given without a name."""

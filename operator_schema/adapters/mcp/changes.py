@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
 
-__all__ = ["ChangeBus", "listening"]
-
 MOST_WAITING = 1000
 """The most different changes that wait for one client."""
 

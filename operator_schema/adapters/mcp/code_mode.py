@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Context: TypeAlias = Mapping[Any, Any]
 
-__all__ = ["program_tools"]
-
 _RUN = """\
 Run a program in Python that calls tools.
 

@@ -22,23 +22,6 @@ if TYPE_CHECKING:
 
     from ...tools import Part, Resource, StructuredOutput, Tool, ToolAnnotations
 
-__all__ = [
-    "Structured",
-    "blocks_of",
-    "checked_structured",
-    "content_of",
-    "cut_answer",
-    "described",
-    "hints_of",
-    "holds_native",
-    "is_of_anthropic",
-    "native_answer",
-    "native_classes",
-    "output_of",
-    "structured_content",
-    "without_composition",
-]
-
 
 Structured = Literal["objects", "all", "none"]
 """The results that a client also gets as data: objects, all results that are more than text, or none."""

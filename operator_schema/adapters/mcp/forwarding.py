@@ -29,22 +29,6 @@ if TYPE_CHECKING:
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
 
-__all__ = [
-    "MOST_QUESTIONS",
-    "Asker",
-    "Fronts",
-    "GoneError",
-    "ForwardedQuestion",
-    "ask_front",
-    "check_sendable",
-    "driven",
-    "not_listed",
-    "passed",
-    "reason_of",
-    "refused",
-    "sendable",
-]
-
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 

@@ -22,19 +22,6 @@ if TYPE_CHECKING:
 
     from ..mcp_connection import Source
 
-__all__ = [
-    "CAPABILITIES",
-    "check_depth",
-    "gateways_above",
-    "is_circle",
-    "marked",
-    "note_gateways_above",
-    "path_in",
-    "started_below",
-    "with_path",
-    "without_path",
-]
-
 CAPABILITIES = "operator-schema/clientCapabilities"
 """The key under `_meta` of a request on its way to the transport, which moves the value where it belongs."""
 

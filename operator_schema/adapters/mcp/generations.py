@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
 
-__all__ = ["PerClient", "client_of", "connected_client", "is_modern"]
-
 
 T = TypeVar("T")
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["Address", "HttpGuard", "hosts_of", "origins_behind", "origins_of", "serve_http"]
-
 
 LARGEST_BODY = 16 * 2**20
 """The maximum size of a request, in bytes."""

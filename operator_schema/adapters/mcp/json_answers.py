@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["JsonAnswers", "PerRequest"]
-
 SECONDS_WITHOUT_A_BYTE = 15.0
 """Seconds until a call becomes a stream, and between its comments: proxies close silent connections."""
 

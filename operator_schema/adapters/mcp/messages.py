@@ -28,15 +28,6 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
 
-__all__ = [
-    "ClientLog",
-    "LEVELS",
-    "LogLevels",
-    "Messages",
-    "with_messages",
-]
-
-
 T = TypeVar("T")
 
 MOST_WAITING = 1000

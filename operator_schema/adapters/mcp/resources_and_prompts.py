@@ -39,17 +39,6 @@ if TYPE_CHECKING:
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Run: TypeAlias = "Callable[[Tool[..., Any], types.CallToolRequestParams, Ctx], Awaitable[Any]]"
 
-__all__ = [
-    "OWN_RESULTS",
-    "Documents",
-    "Prompts",
-    "Resources",
-    "page_of",
-    "read_prompts",
-    "read_resources",
-    "shown",
-]
-
 Resources: TypeAlias = Mapping[str, Any]
 """URI to a string, bytes, a part (`Image`, `Resource`, …), or a function that returns one or several.
 

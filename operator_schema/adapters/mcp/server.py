@@ -69,8 +69,6 @@ if TYPE_CHECKING:
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Context: TypeAlias = "Mapping[Any, Any] | Callable[[Ctx], Mapping[Any, Any]]"
 
-__all__ = ["Handlers", "ToolServer", "answer_of", "call", "handlers", "server", "server_of"]
-
 
 _promised: ContextVar[Tool[..., Any] | None] = ContextVar("operator_schema_mcp_silent", default=None)
 """The tool that the handler must run: the form of its answer in this task allows no messages before the

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 
     from ..base import Tools
 
-__all__ = ["opening_request", "serve", "serve_stdio", "taken_streams"]
-
 LONGEST_LINE = 64 * 2**20
 """The maximum size of one message, in bytes; a longer one gets an error, and the next one is read."""
 

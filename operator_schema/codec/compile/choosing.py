@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     Decode = Callable[..., Any]
 
-__all__ = ["chooser_of"]
-
 
 def _keys(node: Node) -> set[str]:
     shape = shape_of(node)

@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
     Decode = Callable[[Any], Any]
 
-__all__ = ["Decoder", "compile_decoder", "decoder_source", "why_interpreted"]
-
 
 _DISPLAYS: Mapping[object, str] = {list: "[]", dict: "{}", tuple: "()"}
 

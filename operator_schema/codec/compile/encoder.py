@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     Encode = Callable[[Any], Any]
     GraphOf = Callable[[type], Graph | None]
 
-__all__ = ["compile_encoder", "encoder_source"]
-
 
 def compile_encoder(
     graph: Graph, max_depth: int, fallback: Method, graph_of: GraphOf, *, is_decoded: bool = True

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from ...introspect.nodes import Node
     from ..interpret import Fill
 
-__all__ = ["COLD_ITEMS", "ItemDecoders"]
-
 COLD_ITEMS = 300
 """How many items of an array the interpreter decodes before they are compiled, which takes as long as 200."""
 

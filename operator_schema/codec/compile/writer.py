@@ -46,8 +46,6 @@ if TYPE_CHECKING:
     """Takes the codec, the exception that making the instance raised, and the value; returns the exception to
     raise."""
 
-__all__ = ["MAX_PLACES", "Function", "GeneratedSource", "Writer", "nodes_of"]
-
 
 _INDENT = "    "
 _UNFIT_IN_NAMES = re.compile(r"[^A-Za-z0-9_]")

@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     Convert = Callable[[Any], Any]
     Path = tuple[str | int, ...]
 
-__all__ = ["ColumnError", "Columns", "arrow_schema", "columns_of", "import_arrow"]
-
 VALUE: Final = "value"
 """The name of the only column if a type isn't an object."""
 

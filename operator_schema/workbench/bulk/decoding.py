@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from ...recordings import Part
 
-__all__ = ["DecodedBatch", "decode_lines"]
-
 _BATCH_ROWS: Final = 10_000
 _ROWS_AT_ONCE: Final = 500
 """Rows that become columns at once: more of them would be many objects for the garbage collector."""

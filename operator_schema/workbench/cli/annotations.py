@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from .output import Printer
 
-__all__ = ["Annotation", "print_annotations"]
-
 _KINDS: Final = {"error": "error", "warning": "warning", "note": "notice"}
 """GitHub's kind of annotation for each severity."""
 

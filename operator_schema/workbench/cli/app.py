@@ -20,8 +20,6 @@ from .output import Printer
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["app", "commands", "run"]
-
 PROGRAM = "operator-schema"
 COMPLETE = "_OPERATOR_SCHEMA_COMPLETE"
 """A shell sets this variable to request completions."""

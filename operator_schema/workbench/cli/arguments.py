@@ -41,42 +41,6 @@ else:
 
 T = TypeVar("T", bound=str)
 
-__all__ = [
-    "CLIENTS",
-    "MCP",
-    "SERVERS",
-    "TARGETS",
-    "is_server",
-    "is_url",
-    "Client",
-    "NearChoice",
-    "REGISTRY",
-    "SECONDS",
-    "TARGET",
-    "TOOL",
-    "TYPE",
-    "TargetCommand",
-    "complete_files",
-    "complete_target",
-    "context_option",
-    "factory_of",
-    "given_to_factory",
-    "fail_on_option",
-    "format_option",
-    "levels_from",
-    "json_in",
-    "json_option",
-    "programs_named",
-    "read_text",
-    "replace_file",
-    "server_name",
-    "text_of_bytes",
-    "traceback_option",
-    "why_not_served",
-    "unknown_fields_option",
-    "written_options",
-]
-
 
 MCP: Final = "mcp:"
 """The prefix of a target that is a command for starting a server."""

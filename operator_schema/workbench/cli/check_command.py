@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from .lookup import ObjectName
     from .output import Printer
 
-__all__ = ["check"]
-
 _PROVIDERS = provider_table.provider_names()
 _LEVELS: Final[tuple[Severity, ...]] = get_args(Severity)
 """The most serious first."""

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from .arguments import Client
     from .output import Printer
 
-__all__ = ["print_config"]
-
 
 _FILES: Final[dict[Client, str]] = {
     "claude-code": ".mcp.json",

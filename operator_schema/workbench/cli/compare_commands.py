@@ -52,8 +52,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-__all__ = ["diff", "snapshot"]
-
 _CODES: Final = {*CODES, *KEYWORDS}
 _STYLES: Final = {"breaking": "red", "undecided": "yellow", "meaning": "yellow", "text": "", "wider": "dim"}
 _SEVERITIES: Final = {

@@ -35,14 +35,6 @@ if TYPE_CHECKING:
 
     from ...engine import Field, Graph, Node
 
-__all__ = [
-    "complete",
-    "complete_arguments",
-    "complete_modules",
-    "complete_names",
-    "script_of",
-]
-
 
 Shell = Literal["bash", "zsh", "fish"]
 

@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import AsyncGenerator, Coroutine
 
-__all__ = ["Factory", "GivenContext", "OpenContexts", "factory_in", "run_in_loop"]
-
 T = TypeVar("T")
 
 _MADE = {"Executor", "Registry", "Toolset"}

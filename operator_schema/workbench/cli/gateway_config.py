@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from ...adapters.mcp_connection import Source
     from .output import Printer
 
-__all__ = ["Behind", "open_servers", "servers_in"]
-
 _MOST_SERVERS = 100
 _MOST_SHOWN = 300
 _EXAMPLE = '{"mcpServers": {"time": {"command": "uvx", "args": ["mcp-server-time"]}}}'

@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
     Follow: TypeAlias = Callable[[inspector.Inspector, Printer], AbstractAsyncContextManager[None]]
 
-__all__ = ["inspect_tools"]
-
 _NEEDED = {"starlette", "uvicorn"}
 _FOR_A_STORE = {"secret_env": "--secret-env", "secret_file": "--secret-file", "by": "--as"}
 

@@ -35,22 +35,6 @@ if TYPE_CHECKING:
     from ...engine import UnknownFields
     from .factories import Factory, Offered
 
-__all__ = [
-    "ObjectName",
-    "codec_of_name",
-    "dataclasses_of",
-    "find_context",
-    "find_documents",
-    "find_factory",
-    "find_tool",
-    "find_tools",
-    "find_tools_to_run",
-    "in_full",
-    "offered_by",
-    "why_no_tools",
-    "with_own_names",
-]
-
 
 _OFFERED = "__tools__"
 """The attribute for a module's tools: an executor, registry or toolset, or a function that makes one."""

@@ -27,27 +27,6 @@ if TYPE_CHECKING:
 
     from .output import Printer
 
-__all__ = [
-    "BrokenModuleError",
-    "SourceFiles",
-    "WrongUse",
-    "attribute_in",
-    "check_is_there",
-    "extra_needed",
-    "following",
-    "holds",
-    "imports_from_here",
-    "is_path",
-    "kind_of",
-    "load_module",
-    "module_of_file",
-    "modules_of",
-    "near_name",
-    "own_output_kept",
-    "reason_of",
-    "written_in_full",
-]
-
 
 _MESSAGE_LENGTH = 300
 _NAME_LENGTH = 100

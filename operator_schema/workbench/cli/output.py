@@ -28,18 +28,6 @@ if TYPE_CHECKING:
     from ...findings import Finding
     from ...tools import Tool
 
-__all__ = [
-    "SEVERITY_STYLES",
-    "Printer",
-    "count",
-    "json_types",
-    "subject_of",
-    "text_of",
-    "to_json",
-    "value_of",
-    "without_commands",
-]
-
 
 _DIM = "dim"
 _CHANGED = {"-": "red", "+": "green", " ": ""}

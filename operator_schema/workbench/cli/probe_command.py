@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from ..probe.reports import FoundFault, Plan, ProbeReport
     from .output import Printer
 
-__all__ = ["probe"]
-
 _LEVELS: Final = ("error", "warning", "note")
 _INSTALL: Final = "to probe a server, install the extra: pip install 'operator-schema[probe]'"
 _LONGEST: Final = 1000

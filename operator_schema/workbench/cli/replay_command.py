@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from ..compare.parallel_engines import Engine
     from ..compare.replay import CallRow, PartReport, Replay, ToolCounts
 
-__all__ = ["replay"]
-
 _TITLES: Final = ("tool", "calls", "fit", "repaired", "fail")
 _NUMBERS: Final = frozenset(_TITLES[1:])
 _SHOWN: Final = 10

@@ -52,8 +52,6 @@ if TYPE_CHECKING:
 
     Streams = tuple[BinaryIO, BinaryIO]
 
-__all__ = ["serve"]
-
 
 _NO_VERSION = "0"
 _SHOWN = 10

@@ -25,21 +25,6 @@ if TYPE_CHECKING:
     from ..tool_definitions import Described
     from .output import Printer
 
-__all__ = [
-    "ToolSource",
-    "accepted_in",
-    "described_tools_of",
-    "empty_list",
-    "is_module",
-    "places_at",
-    "server_source",
-    "snapshot_at",
-    "snapshot_in",
-    "tool_source",
-    "why_no_server",
-    "write_accepted",
-]
-
 _SECONDS: Final = 60
 _MOST_SHOWN: Final = 300
 

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     _Meant = ToolCall[Any] | str
     """A call that waits, or the id of one that doesn't."""
 
-__all__ = ["store"]
-
 _WAITING: Final = ("round", "state", "since", "conversation", "tools", "reason")
 _STUCK: Final = ("round", "state", "seconds", "calls", "process", "conversation", "tools")
 _UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3_600, "d": 86_400}

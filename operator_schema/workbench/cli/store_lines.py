@@ -21,17 +21,6 @@ if TYPE_CHECKING:
 
     from ...rounds import DecisionRecord, StoreCounts, StuckRound, WaitingRound
 
-__all__ = [
-    "as_json",
-    "counts_line",
-    "message_lines",
-    "named",
-    "round_lines",
-    "stuck_row",
-    "time_text",
-    "waiting_row",
-]
-
 _NAME = 100
 _CELL = 60
 _ARGUMENTS = 2_000

@@ -15,8 +15,6 @@ from .module_loading import WrongUse, extra_needed
 if TYPE_CHECKING:
     from ...rounds import Store
 
-__all__ = ["is_address", "open_store", "secret_of", "with_secret_option"]
-
 _SCHEMES = ("postgresql://", "postgres://")
 _VARIABLE = "env:"
 

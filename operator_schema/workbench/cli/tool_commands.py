@@ -53,8 +53,6 @@ if TYPE_CHECKING:
     from .lookup import ObjectName
     from .output import Printer
 
-__all__ = ["call", "describe", "stubs", "tools"]
-
 _TITLES = ("tool", "kind", "parameters", "bytes", "summary")
 _NUMBERS = frozenset({"parameters", "bytes"})
 

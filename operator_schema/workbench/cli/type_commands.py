@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from .lookup import ObjectName
     from .output import Printer
 
-__all__ = ["DecodeOutput", "decode", "schema"]
-
 
 @click.command(
     epilog="""\b

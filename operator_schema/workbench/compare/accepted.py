@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T", bound="Acceptable")
 
-__all__ = ["Accepted", "AcceptError", "Sorted", "notes_on_entries", "read_accepted", "sort_changes"]
-
 
 class AcceptError(ValueError):
     """A file of accepted changes can't be read; the message names the entry and its fault."""

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from pathlib import Path
 
-__all__ = ["TableError", "call_table"]
-
 _ROW_GROUP: Final = 100_000
 
 

@@ -20,22 +20,6 @@ if TYPE_CHECKING:
 
     from ...engine import Judge, Patterns
 
-__all__ = [
-    "ABSENT_KEY",
-    "ENDS",
-    "EVERY_TYPE",
-    "FORMATS",
-    "IN_PLACE",
-    "NO_OBJECT",
-    "NO_VALUE_EXISTS",
-    "PRESENT_KEY",
-    "UNDECIDED",
-    "CasePart",
-    "about",
-    "limits_of_contains",
-    "named",
-]
-
 NO_VALUE_EXISTS: Final[Any] = object()
 """The result if it is proven that there is no value."""
 
@@ -119,19 +103,19 @@ class Search(Protocol):
 # --- values without nested values -----------------------------------------------------------------
 
 
-def end_null(search: Search, asked: list[CasePart], _parts: object) -> Any:
+def _end_null(search: Search, asked: list[CasePart], _parts: object) -> Any:
     return search.first(asked, [None], is_all=True)
 
 
-def end_boolean(search: Search, asked: list[CasePart], _parts: object) -> Any:
+def _end_boolean(search: Search, asked: list[CasePart], _parts: object) -> Any:
     return search.first(asked, [True, False], is_all=True)
 
 
-def end_integer(search: Search, asked: list[CasePart], parts: list[CasePart]) -> Any:
+def _end_integer(search: Search, asked: list[CasePart], parts: list[CasePart]) -> Any:
     return _number(search, asked, parts, is_integer=True)
 
 
-def end_number(search: Search, asked: list[CasePart], parts: list[CasePart]) -> Any:
+def _end_number(search: Search, asked: list[CasePart], parts: list[CasePart]) -> Any:
     return _number(search, asked, parts, is_integer=False)
 
 
@@ -151,7 +135,7 @@ def _number(search: Search, asked: list[CasePart], parts: list[CasePart], *, is_
     return search.first(asked, span.near(step), is_all=False)
 
 
-def end_string(search: Search, asked: list[CasePart], parts: list[CasePart]) -> Any:
+def _end_string(search: Search, asked: list[CasePart], parts: list[CasePart]) -> Any:
     low, high = _size(parts, "minLength", "maxLength")
     if low > high or _contradict(parts, ("pattern", "format", "contentEncoding", "contentMediaType")):
         return NO_VALUE_EXISTS
@@ -168,7 +152,7 @@ def end_string(search: Search, asked: list[CasePart], parts: list[CasePart]) -> 
 # --- arrays ------------------------------------------------------------------------------------
 
 
-def end_array(search: Search, asked: list[CasePart], parts: list[CasePart]) -> Any:
+def _end_array(search: Search, asked: list[CasePart], parts: list[CasePart]) -> Any:
     low, high = _size(parts, "minItems", "maxItems")
     if _contradict(parts, ("uniqueItems",)) or _repeats_contains(search, parts):
         return NO_VALUE_EXISTS
@@ -231,7 +215,7 @@ def _repeats_contains(search: Search, parts: list[CasePart]) -> bool:
 # --- objects -----------------------------------------------------------------------------------
 
 
-def end_object(search: Search, asked: list[CasePart], parts: list[CasePart]) -> Any:
+def _end_object(search: Search, asked: list[CasePart], parts: list[CasePart]) -> Any:
     keys = _Keys(search, parts)
     if keys.is_unreadable:
         return UNDECIDED
@@ -491,13 +475,13 @@ def named(schema: dict[str, Any], keyword: str) -> frozenset[str]:
 
 
 ENDS: Final[Mapping[str, Callable[[Search, list[CasePart], list[CasePart]], Any]]] = {
-    "null": end_null,
-    "boolean": end_boolean,
-    "integer": end_integer,
-    "number": end_number,
-    "string": end_string,
-    "array": end_array,
-    "object": end_object,
+    "null": _end_null,
+    "boolean": _end_boolean,
+    "integer": _end_integer,
+    "number": _end_number,
+    "string": _end_string,
+    "array": _end_array,
+    "object": _end_object,
 }
 """The functions that look for values of each type."""
 

@@ -32,17 +32,6 @@ if TYPE_CHECKING:
 
     Side: TypeAlias = Literal["send", "read"]
 
-__all__ = [
-    "LEVELS",
-    "MEANINGS",
-    "NO_VALUE",
-    "Change",
-    "Comparison",
-    "Level",
-    "compare",
-    "narrowings",
-]
-
 Level: TypeAlias = Literal["breaking", "undecided", "meaning", "text", "wider"]
 MEANINGS: Final[Mapping[Level, str]] = {
     "breaking": "a call that worked is refused now, or a result is possible that wasn't allowed before",
@@ -577,7 +566,8 @@ def narrowings_of(
         return found
     shown: list[Any] = []
     if all(is_undecided):
-        from .counterexamples import NO_VALUE_EXISTS, UNDECIDED, difference
+        from .case_values import NO_VALUE_EXISTS, UNDECIDED
+        from .counterexamples import difference
 
         value = difference(before.schema, after.schema, is_object_only=before.is_arguments)
         if value is NO_VALUE_EXISTS:
@@ -644,7 +634,8 @@ def _narrowings(before: JudgedDocument, after: JudgedDocument) -> tuple[Narrowin
 
     def prove(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
         nonlocal parts
-        from .counterexamples import NO_VALUE_EXISTS, difference
+        from .case_values import NO_VALUE_EXISTS
+        from .counterexamples import difference
 
         parts += 1
         return parts <= _MOST_PARTS and difference(one, other) is NO_VALUE_EXISTS

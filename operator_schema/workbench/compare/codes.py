@@ -9,8 +9,6 @@ from ...tools import MCP_HINTS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["CODES", "label_of"]
-
 CODES: Final[Mapping[str, str]] = {
     "added": "a tool is new",
     "removed": "a tool is gone",

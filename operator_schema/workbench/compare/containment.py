@@ -41,8 +41,6 @@ if TYPE_CHECKING:
 
     Path = tuple[str | int, ...]
 
-__all__ = ["ABSENT", "NEW_KEY", "NO_VALUE", "Escape", "escapes"]
-
 NEW_KEY: Final = "new_key"
 """The code for a key that the first graph doesn't name and ignores, and the second one names."""
 

@@ -36,8 +36,6 @@ from .case_values import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-__all__ = ["NO_VALUE_EXISTS", "UNDECIDED", "difference"]
-
 _MOST_STEPS = 6_000
 _MOST_DEPTH = 12
 _MOST_MEMBERS = 60

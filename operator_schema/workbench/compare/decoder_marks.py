@@ -23,16 +23,6 @@ if TYPE_CHECKING:
 
     Marks = dict[str, list[str]]
 
-__all__ = [
-    "NULL_MARK",
-    "format_leaves",
-    "is_leaf_format",
-    "marked",
-    "marks_of",
-    "text_leaves",
-    "text_marks_of",
-]
-
 NULL_MARK: Final = "null"
 """The mark of a schema whose place also accepts null."""
 

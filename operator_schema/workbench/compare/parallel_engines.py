@@ -27,16 +27,6 @@ if TYPE_CHECKING:
     P = TypeVar("P")
     R = TypeVar("R")
 
-__all__ = [
-    "ENGINES",
-    "MOST_WORKERS",
-    "Engine",
-    "EngineError",
-    "Lost",
-    "Processes",
-    "make_engine",
-]
-
 ENGINES: Final = ("plain", "dask", "ray")
 MOST_WORKERS: Final = 10_000
 

@@ -14,8 +14,6 @@ from ...json_values import is_array, is_object
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["RecordedCall", "calls_in", "count_bare_spans"]
-
 _Found = TypeVar("_Found")
 
 _MAX_DEPTH = 60

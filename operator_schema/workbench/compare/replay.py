@@ -26,15 +26,6 @@ if TYPE_CHECKING:
     from .parallel_engines import Lost
     from .recorded_calls import RecordedCall
 
-__all__ = [
-    "CallRow",
-    "PartReport",
-    "Replay",
-    "ReplayWork",
-    "ToolCounts",
-    "fault_key",
-]
-
 K = TypeVar("K", bound="str | CallFault")
 
 _EXAMPLE_LENGTH = 500

@@ -15,15 +15,6 @@ if TYPE_CHECKING:
 
     from .changes import Change, Level
 
-__all__ = [
-    "alike_changes",
-    "as_html",
-    "by_example",
-    "lines_of",
-    "replay_page",
-    "summary_of",
-]
-
 
 def lines_of(changes: Iterable[Change]) -> list[tuple[Level, list[str]]]:
     """Return the lines about changes, by level, each with its witness below."""

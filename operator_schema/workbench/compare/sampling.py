@@ -30,19 +30,6 @@ if TYPE_CHECKING:
 
     Known = tuple[Mapping[str, Any], Any]
 
-__all__ = [
-    "NO_LIMITS",
-    "drawn_values",
-    "is_inside",
-    "is_value",
-    "matching",
-    "numbers_near",
-    "range_of",
-    "samples",
-    "size_of",
-    "step_of",
-]
-
 _OTHERS: Final[tuple[Any, ...]] = ("text", "", 0, 1, -1, 0.5, True, False, None, [], {})
 _TEXTS: Final = ("", "a", "text", "A1", "0", "other")
 _KEYS: Final = ("other", "a", "b")

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from ...tools import Tool
 
-__all__ = ["Snapshot", "SnapshotError", "ToolSnapshot", "read_snapshot", "read_tools", "snapshot_of"]
-
 FORMAT: Final = "operator_schema snapshot 1"
 """The header of the file."""
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     Path = tuple[str | int, ...]
 
-__all__ = ["Unkept", "unkept"]
-
 _MOST_NOTED = 100
 _MOST_STEPS = 20_000
 _MOST_IMPOSED = 50

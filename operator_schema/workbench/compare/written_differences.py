@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     Path = tuple[str | int, ...]
 
-__all__ = ["Difference", "differences"]
-
 _MOST_STEPS = 20_000
 _MOST_REFERENCES = 20
 _MEMBERS: Final = frozenset(name for name, row in KEYWORDS.items() if row.holds in ("schemas", "either"))

@@ -67,8 +67,6 @@ if TYPE_CHECKING:
 
     Answer = Callable[[Request], Awaitable[Response]]
 
-__all__ = ["FILES", "HEADERS", "LARGEST_BODY", "PageGuard", "app_of", "serve_inspector"]
-
 T = TypeVar("T")
 
 FILES = {

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
     Find = Callable[[str], Tool[..., Any]]
 
-__all__ = ["LARGEST_LOG", "LoggedCall", "TriedCalls", "check_has_calls", "read_log", "replayed_log"]
-
 LARGEST_LOG = 64 * 2**20
 """The maximum size of a log, in bytes."""
 

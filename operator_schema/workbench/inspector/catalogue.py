@@ -24,18 +24,6 @@ if TYPE_CHECKING:
     from ...tools import Tool
     from .subject import Subject
 
-__all__ = [
-    "costs_of",
-    "form_of",
-    "lines_of",
-    "needs_agreement",
-    "overview",
-    "page_of_tool",
-    "sent_to",
-    "side_by_side",
-    "tool_in",
-]
-
 _MOST_LINES = 3_000
 """The maximum number of lines of two documents that are compared."""
 

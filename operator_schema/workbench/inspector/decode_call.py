@@ -15,15 +15,6 @@ if TYPE_CHECKING:
     from ...findings import Finding
     from ...tools import Tool
 
-__all__ = [
-    "LONGEST_TEXT",
-    "CallReading",
-    "finding_as_dict",
-    "read_call",
-    "read_in_steps",
-    "shown",
-]
-
 LONGEST_TEXT = 1_000_000
 """The maximum number of characters of the arguments of a call."""
 

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
             ...
 
 
-__all__ = ["UnknownProviderError", "UnreadableAnswerError", "provider_named", "take_apart"]
-
 _FIRST = ("openai_chat", "anthropic", "openai_responses", "gemini", "bedrock", "cohere", "ollama")
 """The order in which providers are tried that share a form."""
 

@@ -49,19 +49,6 @@ if TYPE_CHECKING:
     from ...tools import ProgressUpdate, Tool, ToolResult
     from .subject import Subject
 
-__all__ = [
-    "Agreements",
-    "Decision",
-    "DecisionError",
-    "counts_of",
-    "decide",
-    "load_round",
-    "round_as_dict",
-    "run_call",
-    "run_round",
-    "waiting_rounds",
-]
-
 _MOST_RECORDS = 200
 _MOST_UPDATES = 200
 _LONGEST_LINE = 2_000

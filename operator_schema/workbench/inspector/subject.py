@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from ...findings import Finding
     from ...tools import Tool
 
-__all__ = ["Inspector", "Subject", "UnknownToolError", "server_tools", "subject_of"]
-
 
 class UnknownToolError(LookupError):
     """No tool has this name; the message has the most similar one."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from .subject import Server
     from .watching import ProbeLimits, ServerWatcher
 
-__all__ = ["CallTally", "ToolCaller", "worth_of"]
-
 _MOST_LOST: Final = 3
 """Crashes of one tool, after which it isn't called any more; a call that hangs counts twice."""
 

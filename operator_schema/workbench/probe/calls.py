@@ -41,8 +41,6 @@ if TYPE_CHECKING:
     from ...findings import Finding
     from .parts import ArgumentPart, Path
 
-__all__ = ["Call", "CallKind", "ProbedTool", "has_place", "readable"]
-
 CallKind: TypeAlias = Literal["valid", "invalid", "hostile"]
 """`valid`: the schema allows it · `invalid`: it doesn't · `hostile`: it allows it, and promises no answer."""
 

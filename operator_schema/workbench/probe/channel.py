@@ -23,8 +23,6 @@ from .outcomes import METHOD_NOT_FOUND, Reply
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["Channel", "HttpChannel", "PipeChannel", "ProcessChannel"]
-
 _LONGEST_LINE: Final = 64 * 2**20
 _MOST_NOISE: Final = 50
 _MOST_ERRORS: Final = 4000

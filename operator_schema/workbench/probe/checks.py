@@ -18,17 +18,6 @@ if TYPE_CHECKING:
     from .calls import Call, ProbedTool
     from .outcomes import ProbedOutcome
 
-__all__ = [
-    "ANSWER_CHECKS",
-    "CHECKS",
-    "AnswerFault",
-    "Check",
-    "Learned",
-    "faults_of",
-    "says_one_thing",
-    "unnamed_parameter",
-]
-
 _TOOLS: Final = "https://modelcontextprotocol.io/specification/2025-11-25/server/tools"
 _SCHEMA: Final = "https://modelcontextprotocol.io/specification/2025-11-25/schema"
 _TRANSPORTS: Final = "https://modelcontextprotocol.io/specification/2025-11-25/basic/transports"

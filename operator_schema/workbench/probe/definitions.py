@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from .subject import Server
 
-__all__ = ["faults_of_definitions"]
-
 _OTHER_DEFAULT: Final = frozenset({"unmarked_deletion"})
 """Codes of `lint` about hints that have another meaning in the protocol if they aren't stated."""
 

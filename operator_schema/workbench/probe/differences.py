@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from .outcomes import ProbedOutcome
     from .parts import ArgumentPart, Path
 
-__all__ = ["ABSENT", "ComparedPart", "Trait", "refusal_of", "refused_value", "with_value"]
-
 ABSENT: Final = object()
 """In the place of a value that isn't there."""
 

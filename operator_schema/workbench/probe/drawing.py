@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from ...engine import DocumentCodec
 
-__all__ = ["near_misses_of", "storing_nothing", "valid_arguments_of"]
-
 _LOG: Final = logging.getLogger(__name__)
 _NOTHING_FITS: Final = (Unsatisfiable, FailedHealthCheck, InvalidArgument, SchemaError, ValueError)
 """How Hypothesis and the strategies say that they have no value."""

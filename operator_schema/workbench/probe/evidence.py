@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from .sequences import Step
     from .watching import ProbeLimits, ServerWatcher
 
-__all__ = ["Evidence"]
-
 _LEAST_SECONDS: Final = 2.0
 """For one fault, to show it again."""
 

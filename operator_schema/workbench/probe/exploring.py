@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from .calling import ToolCaller
 
-__all__ = ["explore"]
-
 _ROUNDS_OF_VALUES: Final = 2
 _LOOKING: Final = 0.3
 """The part of the time after which this ends."""

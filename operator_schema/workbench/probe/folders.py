@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Self
 
-__all__ = ["ServerFolders"]
-
 _FOLDERS: Final = ("work", "home", "tmp")
 _MOST_FILES: Final = 2000
 _MOST_HASHED: Final = 5_000_000

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from .outcomes import ProbedOutcome
     from .parts import ArgumentPart, Path
 
-__all__ = ["Knowledge", "KnownValue", "means", "scalars", "with_known_values"]
-
 _MOST_KEPT: Final = 8
 """Values of one key."""
 

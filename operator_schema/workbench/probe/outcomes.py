@@ -8,8 +8,6 @@ from typing import Any, Final, Literal, NamedTuple
 from ...json_values import is_array, is_object
 from ...message_text import one_line
 
-__all__ = ["METHOD_NOT_FOUND", "ProbedOutcome", "Reply"]
-
 METHOD_NOT_FOUND: Final = -32601
 """The code of JSON-RPC for a method that isn't offered."""
 

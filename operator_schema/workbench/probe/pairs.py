@@ -14,8 +14,6 @@ from .words import names_in
 if TYPE_CHECKING:
     from .parts import ArgumentPart
 
-__all__ = ["refused_pair"]
-
 _MOST_VALUES: Final = 3
 """Values of each parameter that are tried together."""
 

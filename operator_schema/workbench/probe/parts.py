@@ -9,21 +9,6 @@ from ...json_values import is_array, is_object
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-__all__ = [
-    "FORMATS",
-    "ArgumentPart",
-    "Path",
-    "choices_of",
-    "example_of",
-    "limits_of",
-    "members_of",
-    "paths_in",
-    "placed",
-    "removed",
-    "type_names",
-    "value_at",
-]
-
 Path = tuple[str | int, ...]
 """Keys and indexes, from the arguments as a whole."""
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from .subject import Server
     from .watching import ProbeLimits
 
-__all__ = ["PlannedCalls", "planned_calls", "refuse_idle_plan"]
-
 _PLANNING: Final = 0.3
 """The part of the time since the server has started in which tools are read and their calls are planned."""
 

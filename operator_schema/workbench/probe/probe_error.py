@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["ProbeError", "in_empty_folder"]
-
 _WAYS: Final = (
     'env={"PYTHONPATH": os.getcwd()} for modules of this folder, and the same for each other variable',
     '--env PYTHONPATH="$PWD" for modules of this folder, and --env NAME=VALUE for each other variable',

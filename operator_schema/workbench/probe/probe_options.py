@@ -11,8 +11,6 @@ from ...similar_names import nearest
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["MEMORY", "OPTIONS", "check_options"]
-
 MEMORY: Final = 4096
 """Megabytes that each process of a server may have, if nobody says another number."""
 

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from .reports import Plan
     from .subject import Server
 
-__all__ = ["plan", "probe"]
-
 _CALLING: Final = 0.5
 _RESUMING: Final = 0.75
 """The parts of the time after which calls with another part end, and end once more."""

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from ..compare.accepted import Accepted
     from .reports import FoundFault, Plan, ProbeReport
 
-__all__ = ["probe_tests"]
-
 _DEFINITION: Final = "definition"
 _SERVER: Final = "server"
 

@@ -15,18 +15,6 @@ if TYPE_CHECKING:
     from ...findings import Finding, Severity
     from .sequences import Step
 
-__all__ = [
-    "LEVELS",
-    "KINDS",
-    "MAY_CHANGE",
-    "NO_TIME",
-    "FoundFault",
-    "Plan",
-    "ProbeReport",
-    "as_html",
-    "as_junit",
-]
-
 LEVELS: Final[tuple[Severity, ...]] = ("error", "warning", "note")
 """From the one that matters most."""
 

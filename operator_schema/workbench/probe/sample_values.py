@@ -13,20 +13,6 @@ from .parts import FORMATS, choices_of, limits_of, members_of, type_names
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = [
-    "FEW_HOSTILE",
-    "FEW_SAMPLES",
-    "HOSTILE",
-    "SAMPLES",
-    "edge_lists",
-    "edge_maps",
-    "edge_values",
-    "list_sizes",
-    "meaningful_values",
-    "plain_value",
-    "values_beyond",
-]
-
 _LARGEST: Final = 2**53 - 1
 """Integers beyond aren't the same in all programs: RFC 8259, section 6."""
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from .parts import Path
     from .subject import Server
 
-__all__ = ["Step", "called_again", "resolved", "without_step"]
-
 
 class Step(NamedTuple):
     """A call of a sequence.

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from .subject import Server
     from .watching import ServerWatcher
 
-__all__ = ["STARTED_ANEW", "Candidate", "found_of", "settle", "settled_anew", "shows_again"]
-
 _MOST_TRIES: Final = 3000
 _REPEATED: Final = (4, 16)
 """Equal calls after which something may show that one call alone doesn't show."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from .calls import Call
     from .outcomes import ProbedOutcome
 
-__all__ = ["call_again", "call_at_once", "call_in_sequences", "cancel_calls", "judge_tools", "repeat_equal"]
-
 _AT_ONCE: Final = 6
 _STEPS: Final = 12
 LEAST_SEQUENCES: Final = 12

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from .sequences import Step
     from .subject import Server
 
-__all__ = ["repeat_lines"]
-
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, separators=(", ", ": "))

@@ -9,8 +9,6 @@ from ...json_values import is_array, is_object
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["shrunk", "shrunk_sequence", "smaller"]
-
 T = TypeVar("T")
 
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from .channel import Channel
     from .folders import ServerFolders
 
-__all__ = ["VERSION", "Server"]
-
 VERSION: Final = "2025-11-25"
 """Of the protocol."""
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from .channel import Channel
 
-__all__ = ["checked_target", "of_url", "server_of"]
-
 
 def of_command(
     words: Sequence[str], target: str, kind: Literal["command", "module"] = "command", **options: Any

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from .outcomes import ProbedOutcome
     from .parts import ArgumentPart
 
-__all__ = ["Variations"]
-
 _MOST_SOUGHT: Final = 3
 """Generated calls that are changed until one succeeds."""
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from .parts import Path
     from .subject import Server
 
-__all__ = ["walked"]
-
 _MOST_VALUES: Final = 200
 _OFTEN: Final = 0.8
 _CHANGES: Final = 0.6

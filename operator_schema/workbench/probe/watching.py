@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from .outcomes import ProbedOutcome
     from .subject import Server
 
-__all__ = ["SECONDS_BETWEEN", "ProbeLimits", "ServerWatcher", "State", "change_of"]
-
 _MOST_OBSERVERS: Final = 3
 SECONDS_BETWEEN: Final = 1.1
 """Two equal questions that lie so far apart have other answers if these tell the time in seconds."""

@@ -11,8 +11,6 @@ from ...json_values import is_array, is_object
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["names_in", "pattern_of", "without_values"]
-
 _MOST_TEXT: Final = 4000
 _MOST_VALUES: Final = 60
 _TOKENS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
