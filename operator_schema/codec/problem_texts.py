@@ -540,7 +540,7 @@ def rejected(steps: Steps, type_name: str, reason: Exception) -> Finding:
     return Finding(steps, "rejected", f"{_name(type_name)} {why}")
 
 
-def _of_leaf(steps: Steps, node: LeafNode, value: Any, problem: Finding, renamed: Renamed) -> Finding:
+def of_leaf(steps: Steps, node: LeafNode, value: Any, problem: Finding, renamed: Renamed) -> Finding:
     """Return a problem that a leaf has found, rewritten in the words of this module if its field is known."""
     path = (*steps, *problem.path)
     if shape_of(node) is None:

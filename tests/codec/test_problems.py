@@ -17,7 +17,7 @@ def kinds_noted():
 def test_each_kind_that_is_noted_has_words():
     functions = [one for name, one in vars(problem_texts).items() if isfunction(one) and name[0] != "_"]
     worded = {one.__name__ for one in functions if signature(one).return_annotation == "Finding"}
-    assert kinds_noted() == worded
+    assert kinds_noted() == worded - {"of_leaf"}  # it words again what a leaf has found
 
 
 def test_each_method_notes_the_kind_of_its_own_name():
