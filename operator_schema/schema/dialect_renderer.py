@@ -3,24 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..findings import Finding, about_type
 from ..immutable import Value
 from ..introspect.node_kinds import json_types_of
-from ..introspect.nodes import (
-    AnyNode,
-    ArrayNode,
-    EnumNode,
-    LeafNode,
-    LiteralNode,
-    MapNode,
-    ObjectNode,
-    RefNode,
-    ScalarNode,
-    TupleNode,
-    UnionNode,
-)
+from ..introspect.nodes import LiteralNode, RefNode, UnionNode
 from ..json_values import copy_json, is_array, is_object, type_of
 from ..message_text import quote
 from .dialect_writing import (
@@ -45,7 +33,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 
     from ..codec.codec import Codec
-    from ..introspect.nodes import Field, Graph, Node, Target
+    from ..introspect.nodes import (
+        AnyNode,
+        ArrayNode,
+        EnumNode,
+        Field,
+        Graph,
+        LeafNode,
+        MapNode,
+        Node,
+        ObjectNode,
+        ScalarNode,
+        Target,
+        TupleNode,
+    )
     from .style import Dialect
 
 
@@ -209,21 +210,6 @@ class DialectRenderer(Renderer):
     """
 
     __slots__ = ("_dialect", "_first", "_found", "_open", "_path")
-
-    ARMS: ClassVar[Mapping[type[Any], str]] = {
-        ScalarNode: "scalar",
-        AnyNode: "any",
-        LeafNode: "leaf",
-        LiteralNode: "literal",
-        EnumNode: "enum",
-        ArrayNode: "array",
-        TupleNode: "tuple",
-        MapNode: "map",
-        ObjectNode: "inner_object",
-        UnionNode: "union",
-        RefNode: "ref",
-    }
-    """By kind of node, the name of the method that renders it; other nodes are never sent."""
 
     def __init__(
         self,

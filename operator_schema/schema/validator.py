@@ -47,10 +47,8 @@ def _read_type(argument: Any, _schema: object, _patterns: object) -> Any:
 
 
 def _check_type(run: ValueCheck, names: Any, value: Any, path: Path, _seen: object) -> Verdict:
-    if fits_types(value, names):
-        return True
-    return not run.is_quiet and run.refuse(
-        path, "wrong_type", f"expected {' or '.join(names)}, got {received(value)}", value
+    return fits_types(value, names) or run.refuse(
+        path, "wrong_type", lambda: f"expected {' or '.join(names)}, got {received(value)}", value
     )
 
 
@@ -73,9 +71,7 @@ def _check_choice(run: ValueCheck, choices: Any, value: Any, path: Path, _seen: 
     is_container = is_array(value) or is_object(value)
     if (has_containers or not is_container) and run.text(value) in texts:
         return True
-    return not run.is_quiet and run.refuse(
-        path, "not_one_of", f"{excerpt(value)} is not one of {shown}", value
-    )
+    return run.refuse(path, "not_one_of", lambda: f"{excerpt(value)} is not one of {shown}", value)
 
 
 # --- numbers, lengths and texts
@@ -105,28 +101,22 @@ def _as_written(number: float) -> Fraction:
 
 def _check_number(run: ValueCheck, limit: Any, value: Any, path: Path, _seen: object) -> Verdict:
     row, most = limit
-    if not row.breaks(value, most):
-        return True
-    return not run.is_quiet and run.refuse(
-        path, "out_of_range", f"{excerpt(value)} is {row.said} {excerpt(most)}", value
+    return not row.breaks(value, most) or run.refuse(
+        path, "out_of_range", lambda: f"{excerpt(value)} is {row.said} {excerpt(most)}", value
     )
 
 
 def _check_multiple(run: ValueCheck, argument: Any, value: Any, path: Path, _seen: object) -> Verdict:
     divisor, as_written = argument
-    if (_as_written(value) / as_written).denominator == 1:
-        return True
-    return not run.is_quiet and run.refuse(
-        path, "out_of_range", f"{excerpt(value)} is not a multiple of {excerpt(divisor)}", value
+    return (_as_written(value) / as_written).denominator == 1 or run.refuse(
+        path, "out_of_range", lambda: f"{excerpt(value)} is not a multiple of {excerpt(divisor)}", value
     )
 
 
 def _check_length(unit: str, run: ValueCheck, limit: Any, value: Any, path: Path, _seen: object) -> Verdict:
     row, most = limit
-    if not row.breaks(len(value), most):
-        return True
-    return not run.is_quiet and run.refuse(
-        path, "bad_length", f"expected {row.said} {count_of(most, unit)}, got {len(value)}", value
+    return not row.breaks(len(value), most) or run.refuse(
+        path, "bad_length", lambda: f"expected {row.said} {count_of(most, unit)}, got {len(value)}", value
     )
 
 
@@ -135,10 +125,11 @@ def _read_pattern(argument: Any, _schema: object, patterns: Patterns) -> Any:
 
 
 def _check_pattern(run: ValueCheck, pattern: LinearPattern, value: str, path: Path, _seen: object) -> Verdict:
-    if run.finds(pattern, value):
-        return True
-    return not run.is_quiet and run.refuse(
-        path, "bad_format", f"{excerpt(value)} does not match the pattern {quote(pattern.pattern)}", value
+    return run.finds(pattern, value) or run.refuse(
+        path,
+        "bad_format",
+        lambda: f"{excerpt(value)} does not match the pattern {quote(pattern.pattern)}",
+        value,
     )
 
 
@@ -196,9 +187,7 @@ def _check_contains(
         wanted = (
             f"at least {least} of the items must" if number < least else f"at most {most} of the items may"
         )
-        return not run.is_quiet and run.refuse(
-            path, "rejected", f"{wanted} fit {excerpt(schema)}, got {number}", value
-        )
+        return run.refuse(path, "rejected", lambda: f"{wanted} fit {excerpt(schema)}, got {number}", value)
     return None if unknown and (number < least or most is not None) else True
 
 
@@ -211,9 +200,8 @@ def _check_unique(run: ValueCheck, _argument: object, value: list[Any], path: Pa
     for index, item in enumerate(value):
         text = run.text(item)
         if text in texts:
-            return not run.is_quiet and run.refuse(
-                (path, index), "duplicate", f"{excerpt(item)} equals an earlier one; items must differ", item
-            )
+            say = partial("{} equals an earlier one; items must differ".format, excerpt(item))
+            return run.refuse((path, index), "duplicate", say, item)
         texts.add(text)
     return True
 
@@ -298,8 +286,8 @@ def _check_rest(
         seen.keys.update(keys)
     if schema is not False:
         return _all([run.check(schema, value[key], (path, key), None) for key in keys])
-    for key in keys if not run.is_quiet else []:
-        run.refuse((path, key), "unknown", "unknown key", value[key])
+    for key in keys:
+        run.refuse((path, key), "unknown", lambda: "unknown key", value[key])
     return not keys
 
 
@@ -308,12 +296,11 @@ def _read_schema(argument: Any, _schema: object, _patterns: object) -> Any:
 
 
 def _check_names(run: ValueCheck, argument: Any, value: Any, path: Path, _seen: object) -> Verdict:
-    verdicts = [(key, run.fits(argument[0], key)) for key in value]
-    for key, verdict in verdicts if not run.is_quiet else []:
-        if verdict is False:
-            message = f"this key isn't allowed{run.reasons(argument, key)}"
-            run.refuse((path, key), "unknown", message, key)
-    return _all([verdict for _, verdict in verdicts])
+    verdicts = {key: run.fits(argument[0], key) for key in value}
+    for key in [key for key, verdict in verdicts.items() if verdict is False]:
+        say = partial(_say_with_reasons, run, "this key isn't allowed", argument, key)
+        run.refuse((path, key), "unknown", say, key)
+    return _all(list(verdicts.values()))
 
 
 def _read_keys(argument: Any, _schema: object, _patterns: object) -> Any:
@@ -383,9 +370,12 @@ def _refuse_all(run: ValueCheck, schemas: Any, value: Any, path: Path) -> bool:
     if meant is not None:
         run.check(meant, value, path, None)
         return False
-    return run.refuse(
-        path, "no_match", f"it fits none of the alternatives{run.reasons(schemas, value)}", value
-    )
+    say = partial(_say_with_reasons, run, "it fits none of the alternatives", schemas, value)
+    return run.refuse(path, "no_match", say, value)
+
+
+def _say_with_reasons(run: ValueCheck, message: str, schemas: Any, value: Any) -> str:
+    return f"{message}{run.reasons(schemas, value)}"
 
 
 def _check_one(run: ValueCheck, schemas: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
@@ -393,7 +383,7 @@ def _check_one(run: ValueCheck, schemas: Any, value: Any, path: Path, seen: Seen
     number = verdicts.count(True)
     if number > 1:
         message = "it fits more than one of the alternatives, but has to fit exactly one"
-        return not run.is_quiet and run.refuse(path, "no_match", message, value)
+        return run.refuse(path, "no_match", lambda: message, value)
     if None in verdicts:
         return None
     return True if number else _refuse_all(run, schemas, value, path)
@@ -403,9 +393,8 @@ def _check_not(run: ValueCheck, argument: Any, value: Any, path: Path, _seen: ob
     verdict = run.fits(argument[0], value)
     if verdict is not True:
         return None if verdict is None else True
-    return not run.is_quiet and run.refuse(
-        path, "rejected", f"it fits {excerpt(argument[0])}, which isn't allowed", value
-    )
+    message = "it fits {}, which isn't allowed"
+    return run.refuse(path, "rejected", lambda: message.format(excerpt(argument[0])), value)
 
 
 def _read_if(argument: Any, schema: dict[str, Any], _patterns: object) -> Any:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from ..findings import Finding
-from ..json_values import fits_types, is_array, is_object
+from ..json_values import fits_types, is_object
 from ..message_text import clip, received, steps_of
 from ..sameness import CHARACTERS_A_STEP, same_text
 from .references import path_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from ..findings import ValueCode
     from ..message_text import Path
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     Verdict = bool | None
     """Whether a value fits; None if it can't be decided."""
     Check = Callable[["ValueCheck", Any, Any, Path, "Seen | None"], Verdict]
-    from collections.abc import Iterator, Sequence
-
 
 MAX_STEPS: Final = 300_000
 """How many steps the check of one value may take."""
@@ -158,10 +156,10 @@ class ValueCheck:
         if self._left < 0:
             raise TooMuch(_TOO_LARGE)
 
-    def refuse(self, path: Path, code: ValueCode, message: str, value: Any) -> bool:
-        """Note a problem."""
-        if len(self.found) < MAX_PROBLEMS:
-            message = clip(message, _MESSAGE_LENGTH)
+    def refuse(self, path: Path, code: ValueCode, say: Callable[[], str], value: Any) -> Literal[False]:
+        """Note a problem, and return False. `say` makes the message, which a quiet check doesn't need."""
+        if not self.is_quiet and len(self.found) < MAX_PROBLEMS:
+            message = clip(say(), _MESSAGE_LENGTH)
             self.found.append(Finding(steps_of(path), code, message, None, received(value), None))
         return False
 
@@ -170,11 +168,7 @@ class ValueCheck:
         if schema is True:
             return True
         if schema is False:
-            return (
-                False
-                if self.is_quiet
-                else self.refuse(path, "rejected", "no value is allowed here; leave it out", value)
-            )
+            return self.refuse(path, "rejected", lambda: "no value is allowed here; leave it out", value)
         rules = self._rules.get(id(schema))
         if rules is None:
             return None
@@ -287,7 +281,7 @@ def _with_its_tags(run: ValueCheck, schemas: list[Any], value: dict[str, Any]) -
     shared = [key for key in tags[0] if key in value and all(key in each for each in tags)]
     if not shared:
         return schemas
-    texts = {key: None if _is_container(value[key]) else run.text(value[key]) for key in shared}
+    texts = {key: None if isinstance(value[key], (dict, list)) else run.text(value[key]) for key in shared}
     return [
         schema
         for schema, each in zip(schemas, tags, strict=True)
@@ -319,7 +313,3 @@ def _rules_of(run: ValueCheck, schema: Any, level: int = 0) -> Iterator[KeywordR
         elif level < _FOLLOWED:
             for inner in rule.argument:
                 yield from _rules_of(run, inner, level + 1)
-
-
-def _is_container(value: object) -> bool:
-    return is_array(value) or is_object(value)
