@@ -54,11 +54,6 @@ if TYPE_CHECKING:
 def repair_value(graph: Graph, value: object, max_depth: int) -> tuple[Any, tuple[Finding, ...]]:
     """Correct a value that doesn't fit a type, if exactly one reading fits.
 
-    Args:
-        graph: the graph of the type.
-        value: JSON values; they are not changed.
-        max_depth: levels of arrays and objects that are followed.
-
     Returns:
         The value to decode, which may share parts with the given one, and the corrections. A value that can't
         be repaired as a whole still comes with the repairs of its parts.
@@ -71,15 +66,7 @@ def repair_value(graph: Graph, value: object, max_depth: int) -> tuple[Any, tupl
 
 
 def repair_field(graph: Graph, node: ObjectNode, field: Field, value: object, max_depth: int) -> Any:
-    """Return the value to decode for one field of the root; `NOTHING` for its default.
-
-    Args:
-        graph: the graph of the type.
-        node: its root.
-        field: a field of the root.
-        value: as `repair_value` takes it.
-        max_depth: levels of arrays and objects that are followed, the root being the first.
-    """
+    """Return the value to decode for one field of the root; `NOTHING` for its default."""
     try:
         return Repairer(graph.definitions, node, max_depth).field(node, field, value, 2).value
     except RecursionError:  # decoding reports it
@@ -538,12 +525,7 @@ def _is_exact(number: int) -> bool:
 
 
 class Fitting:
-    """Decides whether values fit, without building anything.
-
-    Args:
-        definitions: the definitions of the graph.
-        max_depth: levels of arrays and objects that are followed.
-    """
+    """Decides whether values fit, without building anything."""
 
     __slots__ = ("_trial",)
 
