@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from .codec.example import NO_EXAMPLE as NO_EXAMPLE
     from .codec.example import example_of as example_of
     from .codec.example import matching_text as matching_text
+    from .codec.expected_values import expected as expected
+    from .codec.expected_values import expected_field as expected_field
+    from .codec.expected_values import expected_fields as expected_fields
     from .codec.json_text import read_json as read_json
     from .codec.options import UnknownFields as UnknownFields
     from .codec.partial import Partial as Partial
-    from .codec.problem_texts import expected as expected
-    from .codec.problem_texts import expected_field as expected_field
-    from .codec.problem_texts import expected_fields as expected_fields
     from .codec.repair import Fitting as Fitting
     from .codec.shortcuts import decode_json as decode_json
     from .introspect.ambiguity_checks import ADD_TAG as ADD_TAG
@@ -85,7 +85,7 @@ else:
             "..codec.json_text": "read_json",
             "..codec.options": "UnknownFields",
             "..codec.partial": "Partial",
-            "..codec.problem_texts": "expected expected_field expected_fields",
+            "..codec.expected_values": "expected expected_field expected_fields",
             "..codec.repair": "Fitting",
             "..codec.shortcuts": "decode_json",
             "..introspect.ambiguity_checks": "ADD_TAG",

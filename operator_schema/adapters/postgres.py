@@ -9,7 +9,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from ..files import PATIENCE
 from ..message_text import checked_text, one_line, received
 from ..rounds import Database, Store
 
@@ -28,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["PostgresDatabase", "PostgresStore"]
 
 _CONNECT_SECONDS = 10
+_PATIENCE = 30.0
+"""Seconds that a process waits until another one has written, as with SQLite."""
 
 _AWAY = ("08", "57P0")
 """The beginnings of the codes for broken connections, and for a server that ends or starts.
@@ -127,7 +128,7 @@ class PostgresDatabase(Database):
         Raises:
             psycopg.Error: there was none for half a minute.
         """
-        until = monotonic() + PATIENCE
+        until = monotonic() + _PATIENCE
         while True:
             pool = self._opened()
             try:
@@ -175,14 +176,14 @@ class PostgresDatabase(Database):
 
     def _configure(self, connection: psycopg.Connection[Any]) -> None:
         connection.execute(self._path)
-        patience = psycopg.sql.Literal(f"{PATIENCE:.0f}s")
+        patience = psycopg.sql.Literal(f"{_PATIENCE:.0f}s")
         connection.execute(psycopg.sql.SQL("SET lock_timeout = {}").format(patience))
 
     def close(self) -> None:
         """Close the connections of this process; the next use opens new ones."""
         pool = self._pool
         if pool is not None:
-            self._close(pool, timeout=PATIENCE)
+            self._close(pool, timeout=_PATIENCE)
 
     def _close(self, pool: psycopg_pool.ConnectionPool[Any], *, timeout: float) -> None:
         """Close a pool of this process; connections in use are closed when they are returned."""
@@ -232,7 +233,7 @@ def _is_count(given: object) -> bool:
 
 def _remedy(error: Exception) -> str | None:
     if isinstance(error, psycopg.errors.LockNotAvailable):
-        return f"another process locked the row for {PATIENCE:.0f} seconds: end that one, or try again"
+        return f"another process locked the row for {_PATIENCE:.0f} seconds: end that one, or try again"
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
         return "let this user create the schema, and read and write its tables"
     if isinstance(error, psycopg_pool.PoolTimeout):

@@ -547,7 +547,7 @@ class Codec(Generic[T]):
         # A call that fails is seldom the last one: the line is made once.
         tiers = self._tiers
         if tiers.expects is None:
-            from .problem_texts import expected_fields
+            from .expected_values import expected_fields
 
             tiers.expects = expected_fields(self._name, self._graph)
         return tiers.expects

@@ -29,15 +29,10 @@ from ..json_values import MAX_DEPTH, copy_json, is_array, is_object, to_json_tex
 from ..message_text import excerpt
 from ..sameness import is_same_json
 from .json_text import read_json, read_nearly_json
-from .proposals import (
-    contradicts,
-    has_mixed_amounts,
-    meant_amounts,
-    meant_boolean,
-    meant_keys,
-    meant_times,
-    near_choice,
-)
+from .likely_choices import meant_boolean, near_choice
+from .likely_keys import meant_keys
+from .likely_numbers import contradicts, has_mixed_amounts, meant_amounts
+from .likely_times import meant_times
 from .repair import Fitting, Reading, Repairer, only_reading
 from .spellings import NOTHING, has_separators, parts_of_list
 
@@ -70,13 +65,6 @@ def corrected(
     decode_report: Callable[[Any], DecodeReport[Any]],
 ) -> Any:
     """Return the arguments that were probably meant.
-
-    Args:
-        graph: the graph of the type.
-        problems: the problems of the value.
-        value: JSON values that don't fit, or text that isn't JSON; they are not changed.
-        max_depth: levels of arrays and objects that are followed.
-        decode_report: decodes the result, to check it.
 
     Returns:
         JSON values that decode without repair; None if a part has no reading that fits, or several.

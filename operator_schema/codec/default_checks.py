@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..immutable import set_once
@@ -10,7 +11,7 @@ from ..introspect.node_kinds import visit
 from ..introspect.nodes import ANY, EnumNode, Graph, ObjectNode
 from ..json_values import choice_key, is_object
 from ..message_text import excerpt
-from .encode import EncodeRun, EncodeState, LongEncodeError, encoded_by
+from .encode import CountedState, EncodeRun, LongEncodeError, encode_with
 from .interpret import DecodeRun, DecodeState, follow
 from .problems import Problems
 
@@ -27,31 +28,15 @@ MAX_DEFAULT_VALUES = 100_000
 """How many values all defaults and examples of a type may have; shared parts count each time."""
 
 
-class _CountedState(EncodeState):
-    """The state of an encode that may write only a limited number of values.
-
-    Attributes:
-        left: number of values that may still be written.
-    """
-
-    __slots__ = ("left",)
-
-    def __init__(self, max_depth: int, graph_of: GraphOf, left: int, *, is_decoded: bool) -> None:
-        super().__init__(max_depth, graph_of, is_decoded=is_decoded)
-        self.left = left
-
-
 class _CountedRun(EncodeRun):
     """An encode that counts the values, including those of its trials."""
 
     __slots__ = ()
 
-    shared: _CountedState
+    shared: CountedState
 
     def encode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
-        self.shared.left -= 1
-        if self.shared.left < 0:
-            raise LongEncodeError
+        self.shared.count()
         return super().encode(node, value, path, depth)
 
     def _strict(self, definitions: Mapping[Target, Node], problems: Problems) -> EncodeRun:
@@ -94,19 +79,14 @@ def _is_hashable(value: object) -> bool:
 
 
 class DefaultChecks:
-    """The checks of the defaults and examples of one type, with one bound on all of them.
-
-    Args:
-        graph: the graph of the type.
-        max_depth: levels of arrays and objects that are followed.
-        graph_of: as `encode_node` takes it.
-        is_decoded: as `encode_node` takes it.
-    """
+    """The checks of the defaults and examples of one type, with one bound on all of them."""
 
     def __init__(self, graph: Graph, max_depth: int, graph_of: GraphOf, *, is_decoded: bool) -> None:
         self._graph = graph
-        self._written: dict[int, tuple[Any, ...]] = {}  # by identity of what a field has
-        self._state = _CountedState(max_depth, graph_of, MAX_DEFAULT_VALUES, is_decoded=is_decoded)
+        self._max_depth = max_depth
+        self._make_state = partial(CountedState, max_depth, graph_of, is_decoded=is_decoded)
+        self._room = MAX_DEFAULT_VALUES
+        self._written: dict[int, tuple[Any, ...]] = {}  # by identity of the examples of a field
 
     def complaints(self, entry: Defaulted) -> Iterable[Finding]:
         """Yield the faults of a field's examples and default; store the examples as JSON values.
@@ -115,12 +95,12 @@ class DefaultChecks:
         """
         found: list[Any] = []
         for value in entry.field.examples:
-            if self._state.left < 0:  # it was reported already
+            if self._room < 0:  # it was reported already
                 break
             written, problems = self._example(entry, value)
             found.append(written)
             yield from self._misfits(entry, "example", problems)
-        if entry.has_default and self._state.left >= 0:
+        if entry.has_default and self._room >= 0:
             problems = self._encoded(entry, entry.field.node, entry.field.default)[1]
             yield from self._misfits(entry, "default", problems)
         if found:
@@ -143,7 +123,7 @@ class DefaultChecks:
     def _example(self, entry: Defaulted, value: object) -> tuple[Any, Sequence[Finding]]:
         """Return the JSON form of an example, and its faults."""
         node = entry.field.node
-        if not _is_json(value, self._state.left):
+        if not _is_json(value, self._room):
             return self._encoded(entry, node, value)
         written, refused = self._encoded(entry, ANY, value)
         refused = refused or self._refused(node, written)
@@ -158,21 +138,22 @@ class DefaultChecks:
         No constructor is called.
         """
         definitions = self._graph.definitions
-        run = _ExampleRun(DecodeState(definitions, self._state.max_depth), Problems(definitions))
+        run = _ExampleRun(DecodeState(definitions, self._max_depth), Problems(definitions))
         found = _found_in(follow(run, node, value)[1])
         for each, key in run.nulls if not found else ():
             each.pop(key, None)
         return found
 
     def _encoded(self, entry: Defaulted, node: Node, value: object) -> tuple[Any, Sequence[Finding]]:
-        known = self._state
-        state = _CountedState(known.max_depth, known.graph_of, known.left, is_decoded=known.is_decoded)
+        definitions, state = self._graph.definitions, self._make_state()
+        state.room = self._room
         try:
-            written, problems = encoded_by(_CountedRun, state, node, self._graph.definitions, value)
+            run = _CountedRun(state, definitions, Problems(definitions))
+            written, problems = encode_with(run, node, value)
         except LongEncodeError:
             return None, [_too_large(entry)]
         finally:
-            self._state.left = state.left
+            self._room = state.room
         return written, _found_in(problems)
 
     def _misfits(

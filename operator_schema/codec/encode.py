@@ -81,59 +81,19 @@ def encode_node(
         The JSON value and no problems, or `INVALID` and at least one.
     """
     state = EncodeState(max_depth, graph_of, is_decoded=is_decoded)
-    return encoded_by(EncodeRun, state, node, definitions, value)
+    return encode_with(EncodeRun(state, definitions, Problems(definitions)), node, value)
 
 
-def encoded_by(
-    run: type[EncodeRun], shared: Any, node: Node, definitions: Mapping[Target, Node], value: object
-) -> tuple[Any, Problems]:
-    """Encode a value with a new run of the given class and state."""
-    problems = Problems(definitions)
+def encode_with(run: EncodeRun, node: Node, value: object, depth: int = 1) -> tuple[Any, Problems]:
+    """Encode a value with a run that was made for it."""
+    shared, problems = run.shared, run.problems
     problems.iterators = shared.iterators
     try:
-        return run(shared, definitions, problems).encode(node, value, None, 1), problems
+        return run.encode(node, value, None, depth), problems
     except RecursionError as error:
         if error is shared.raised_by_user:
             raise
         return problems.too_deep_for_stack(), problems
-
-
-def encode_part(
-    node: Node,
-    definitions: Mapping[Target, Node],
-    value: object,
-    max_depth: int,
-    graph_of: GraphOf,
-    depth: int,
-    *,
-    is_decoded: bool,
-) -> Any:
-    """Encode a part of a value.
-
-    Args:
-        node: the node to encode it by.
-        definitions: the definitions of the graph that the node belongs to.
-        value: the part.
-        max_depth: levels of arrays and objects that are followed.
-        graph_of: gives the graph of a class found where the annotation is `Any`, or None.
-        depth: the depth of the part; the root has 1.
-        is_decoded: as `encode_node` takes it.
-
-    Returns:
-        The JSON value, or `INVALID`; also `INVALID` if it contains an iterator: only the encode of the whole
-        value may read one, because it can't be read again.
-    """
-    shared = EncodeState(max_depth, graph_of, reads_iterators=False, is_decoded=is_decoded)
-    try:
-        return EncodeRun(shared, definitions, Trial()).encode(node, value, None, depth)
-    except RecursionError as error:
-        if error is shared.raised_by_user:
-            raise
-        return INVALID
-
-
-class LongEncodeError(Exception):
-    """The encode has written as many values as it may."""
 
 
 class EncodeState:
@@ -146,6 +106,10 @@ class EncodeState:
         trials: whether values fit members of unions.
         raised_by_user: the RecursionError that the user's code raised, which isn't a problem of the value.
         iterators: the iterators read so far, each with its items, by identity.
+
+    Args:
+        reads_iterators: whether iterators may be read; only the encode of the whole value may, because they
+            can't be read again.
     """
 
     __slots__ = (
@@ -207,6 +171,32 @@ class EncodeState:
         if _is_iterator(value):
             self.iterators[id(value)] = value, items
         return items
+
+
+class LongEncodeError(Exception):
+    """The encode has written as many values as it may."""
+
+
+class CountedState(EncodeState):
+    """The state of an encode that may write only a limited number of values.
+
+    Attributes:
+        room: number of values that may still be written.
+    """
+
+    __slots__ = ("room",)
+
+    room: int
+
+    def count(self) -> None:
+        """Count a value before it is written.
+
+        Raises:
+            LongEncodeError: there are too many.
+        """
+        self.room -= 1
+        if self.room < 0:
+            raise LongEncodeError
 
 
 class EncodeRun:

@@ -30,219 +30,25 @@ from .interpret import SCALARS, interpret
 from .problems import INVALID, Trial
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
 
     from ..introspect.constraints import Bound
     from ..introspect.nodes import Field, Graph, Node, Target
 
 
-_LONGEST_MATCH = 1000
-_CATEGORIES = {
-    "CATEGORY_DIGIT": "0",
-    "CATEGORY_WORD": "a",
-    "CATEGORY_SPACE": " ",
-    "CATEGORY_NOT_DIGIT": "a",
-    "CATEGORY_NOT_WORD": "-",
-    "CATEGORY_NOT_SPACE": "a",
-}
-_SAMPLES = "aA0-_ ./:@é"
-
-
-class _TooHard(Exception):  # noqa: N818  # says that the expression is not plain; never leaves this module
-    pass
-
-
-def matching_text(pattern: re.Pattern[str]) -> str | None:
-    """Make a short string for a pattern.
-
-    Literals, sets, groups, repetitions and alternatives are followed, each in its shortest form.
-
-    Args:
-        pattern: compiled.
-
-    Returns:
-        A string in which the pattern is found; None if the pattern was not understood.
-    """
-    # The parser of `re` isn't public: if it changes, there is no example, and nothing else fails.
-    parser: Any = getattr(re, "_parser", None)
-    try:
-        text = _sequence(parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG))
-    except (_TooHard, AttributeError, KeyError, TypeError, ValueError, RecursionError, re.error):
-        return None
-    return text if pattern.search(text) else None
-
-
-def _sequence(items: Any) -> str:
-    text = "".join([_one(str(code), argument) for code, argument in items])
-    if len(text) > _LONGEST_MATCH:
-        raise _TooHard
-    return text
-
-
-def _one(code: str, argument: Any) -> str:
-    match code:
-        case "LITERAL":
-            return chr(argument)
-        case "ANY":
-            return "a"
-        case "NOT_LITERAL":
-            return next(c for c in _SAMPLES if ord(c) != argument)
-        case "IN":
-            return _set(argument)
-        case "AT":
-            return ""
-        case "SUBPATTERN":
-            return _sequence(argument[-1])
-        case "BRANCH":
-            return _sequence(argument[1][0])
-        case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT":
-            return _repeat(argument[0], argument[2])
-        case _:
-            raise _TooHard
-
-
-def _repeat(least: int, items: Any) -> str:
-    if least > _LONGEST_MATCH:
-        raise _TooHard
-    return _sequence(items) * least if least else ""
-
-
-def _set(items: Any) -> str:
-    first = str(items[0][0])
-    if first == "NEGATE":
-        allowed = [c for c in _SAMPLES if not any(_is_in(str(code), part, c) for code, part in items[1:])]
-        if not allowed:
-            raise _TooHard
-        return allowed[0]
-    return _one_of(first, items[0][1])
-
-
-def _one_of(code: str, part: Any) -> str:
-    if code == "LITERAL":
-        return chr(part)
-    if code == "RANGE":
-        return chr(part[0])
-    return _CATEGORIES[str(part)]
-
-
-def _is_in(code: str, part: Any, character: str) -> bool:
-    if code == "LITERAL":
-        return bool(ord(character) == part)
-    if code == "RANGE":
-        return bool(part[0] <= ord(character) <= part[1])
-    test = _TESTS.get(str(part))
-    return test is None or test(character)
-
-
-_TESTS: Mapping[str, Callable[[str], bool]] = {
-    "CATEGORY_DIGIT": str.isdigit,
-    "CATEGORY_SPACE": str.isspace,
-    "CATEGORY_WORD": str.isalnum,
-}
-
-
-_TEXT = "text"
-_LONGEST_TEXT = 1000
-_NOTHING = Constraints()
-
-
-def example_number(
-    kind: Literal["integer", "number"], constraints: Constraints | None, turn: int
-) -> float | None:
-    """Find a number that fits; return None if none was found.
-
-    Args:
-        kind: the JSON type.
-        constraints: the constraints on the number.
-        turn: how many numbers to skip, for numbers that must differ.
-    """
-    if constraints is None:
-        return turn
-    numbers = _numbers(kind, constraints, turn)
-    found = dict.fromkeys([number for number in numbers if _fits(kind, constraints, number)])
-    return list(found)[turn] if len(found) > turn else None
-
-
-def _numbers(kind: Literal["integer", "number"], constraints: Constraints, turn: int) -> Iterator[float]:
-    """Yield numbers to try, integers first, because they fit both kinds of numbers."""
-    step = Fraction(constraints.multiple_of or 1)
-    if kind == "integer":
-        step = Fraction(step.numerator)  # a multiple of p/q is an integer where it is one of p
-    low, high = bounds_of(constraints)
-    if kind == "number":  # a limit beyond all floats restricts none
-        low = None if low is None or low.limit <= -float_info.max else low
-        high = None if high is None or high.limit >= float_info.max else high
-    least, most = Bounds(low, high).multiples(step)
-    start = least or 0
-    if most is not None and start > most:
-        start = most
-    for count in range(turn + 3):
-        for way in (1, -1) if low is None else (1,):
-            yield plain_number((start + way * count) * step)
-    if kind == "number" and low is not None and high is not None:
-        yield plain_number((Fraction(low.limit) + Fraction(high.limit)) / 2)
-    if kind == "number":  # if neighbouring floats are farther apart than the steps
-        yield from _floats_from(low, inf, turn + 2)
-        yield from _floats_from(high, -inf, turn + 2)
-
-
-def _floats_from(bound: Bound | None, towards: float, count: int) -> Iterator[float]:
-    if bound is not None:
-        number = float(bound.limit)
-        for _ in range(count):
-            yield number
-            number = nextafter(number, towards)
-
-
-def example_text(constraints: Constraints | None, turn: int) -> str | None:
-    """Find a string that fits; return None if none was found.
-
-    Args:
-        constraints: the constraints on the string.
-        turn: how many strings to skip, for strings that must differ.
-    """
-    limits = constraints or _NOTHING
-    least, most = limits.min_length or 0, limits.max_length
-    if least > _LONGEST_TEXT:
-        return None
-    text = f"{_TEXT}{turn or ''}"
-    text = text[len(text) - most :] if most is not None and most < len(text) else text
-    candidates = [text.rjust(least, "x")]
-    if limits.pattern is not None and not turn:
-        candidates += _matching(limits.pattern, least)
-    if not turn:
-        said = [(row, getattr(limits, row.slot)) for row in TEXTS]
-        candidates += [str(row.written(limit)) for row, limit in said if limit is not None]
-    return next((text for text in candidates if _fits("string", limits, text)), None)
-
-
-def _fits(kind: Any, constraints: Constraints, value: Any) -> bool:
-    return SCALARS[kind](Trial(), ScalarNode(kind, constraints), value, None) is not INVALID
-
-
-def _matching(pattern: re.Pattern[str], least: int) -> list[str]:
-
-    text = matching_text(pattern)
-    return [] if text is None else [text, text.ljust(least, text[-1:] or "x")]
-
-
 _LONGEST = 100
 """The most items or entries of an example."""
+
+NO_EXAMPLE: Any = object()
+"""`example_of` returns it if it found none."""
 
 
 class _NoExample(Exception):  # noqa: N818  # there is none in this branch; never leaves this module
     pass
 
 
-NO_EXAMPLE: Any = object()
-"""`example_of` returns it if it found none."""
-
-
 def example_of(graph: Graph) -> Any:
     """Make the smallest value of a type.
-
-    Args:
-        graph: the graph of the type.
 
     Returns:
         JSON values that satisfy every constraint except, perhaps, a pattern; `NO_EXAMPLE` if a type has no
@@ -256,10 +62,6 @@ def example_of(graph: Graph) -> Any:
 
 def checked_example(graph: Graph, max_depth: int) -> tuple[Any, ...]:
     """Make the smallest value of a type that decodes, because the type's own code may refuse a value.
-
-    Args:
-        graph: the graph of the type.
-        max_depth: levels of arrays and objects that are followed.
 
     Returns:
         The value; empty if none was found that decodes.
@@ -372,9 +174,9 @@ class _Maker:
 def _scalar(node: ScalarNode, turn: int) -> Any:
     made: str | float | None
     if node.type == "string":
-        made = example_text(node.constraints, turn)
+        made = _text(node.constraints, turn)
     elif node.type == "integer" or node.type == "number":  # noqa: PLR1714  # the type checker reads this
-        made = example_number(node.type, node.constraints, turn)
+        made = _number(node.type, node.constraints, turn)
     else:
         return _nth((False, True) if node.type == "boolean" else (None,), turn)
     if made is None:
@@ -406,3 +208,170 @@ def _least(node: ArrayNode | MapNode) -> int:
     if least > _LONGEST:
         raise _NoExample
     return least
+
+
+# --- texts ---------------------------------------------------------------------------------------
+
+_TEXT = "text"
+_LONGEST_TEXT = 1000
+_NO_LIMITS = Constraints()
+
+
+def _text(constraints: Constraints | None, turn: int) -> str | None:
+    """Find a string that fits; return None if none was found.
+
+    Args:
+        constraints: the constraints on the string.
+        turn: how many strings to skip, for strings that must differ.
+    """
+    limits = constraints or _NO_LIMITS
+    least, most = limits.min_length or 0, limits.max_length
+    if least > _LONGEST_TEXT:
+        return None
+    text = f"{_TEXT}{turn or ''}"
+    text = text[len(text) - most :] if most is not None and most < len(text) else text
+    candidates = [text.rjust(least, "x")]
+    matching = matching_text(limits.pattern) if limits.pattern is not None and not turn else None
+    if matching is not None:
+        candidates += [matching, matching.ljust(least, matching[-1:] or "x")]
+    if not turn:
+        said = [(row, getattr(limits, row.slot)) for row in TEXTS]
+        candidates += [str(row.written(limit)) for row, limit in said if limit is not None]
+    return next((text for text in candidates if _fits("string", limits, text)), None)
+
+
+def _fits(kind: Any, constraints: Constraints, value: Any) -> bool:
+    return SCALARS[kind](Trial(), ScalarNode(kind, constraints), value, None) is not INVALID
+
+
+class _TooHard(Exception):  # noqa: N818  # says that the expression is not plain; never leaves this module
+    pass
+
+
+def matching_text(pattern: re.Pattern[str]) -> str | None:
+    """Make a short string for a pattern.
+
+    Literals, sets, groups, repetitions and alternatives are followed, each in its shortest form.
+
+    Returns:
+        A string in which the pattern is found; None if the pattern was not understood.
+    """
+    # The parser of `re` isn't public: if it changes, there is no example, and nothing else fails.
+    parser: Any = getattr(re, "_parser", None)
+    try:
+        text = _sequence(parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG))
+    except (_TooHard, AttributeError, KeyError, TypeError, ValueError, RecursionError, re.error):
+        return None
+    return text if pattern.search(text) else None
+
+
+def _sequence(items: Any) -> str:
+    text = "".join([_part(str(code), argument) for code, argument in items])
+    if len(text) > _LONGEST_TEXT:
+        raise _TooHard
+    return text
+
+
+def _part(code: str, argument: Any) -> str:
+    match code:
+        case "LITERAL":
+            return chr(argument)
+        case "ANY":
+            return "a"
+        case "NOT_LITERAL":
+            return next(character for character in _SAMPLES if ord(character) != argument)
+        case "IN":
+            return _character_in(argument)
+        case "AT":
+            return ""
+        case "SUBPATTERN":
+            return _sequence(argument[-1])
+        case "BRANCH":
+            return _sequence(argument[1][0])
+        case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT" if argument[0] <= _LONGEST_TEXT:
+            return _sequence(argument[2]) * int(argument[0]) if argument[0] else ""
+        case _:
+            raise _TooHard
+
+
+_SAMPLES = "aA0-_ ./:@é"
+_CATEGORIES = {
+    "CATEGORY_DIGIT": r"\d",
+    "CATEGORY_NOT_DIGIT": r"\D",
+    "CATEGORY_WORD": r"\w",
+    "CATEGORY_NOT_WORD": r"\W",
+    "CATEGORY_SPACE": r"\s",
+    "CATEGORY_NOT_SPACE": r"\S",
+}
+
+
+def _character_in(items: Any) -> str:
+    """Return a character of a set: one of its first part, or one outside of all parts if it is negated."""
+    parts = [(str(code), part) for code, part in items]
+    is_negated = parts[0][0] == "NEGATE"
+    meant = parts[1:] if is_negated else parts[:1]
+    starts = [chr(part if code == "LITERAL" else part[0]) for code, part in meant if code != "CATEGORY"]
+    candidates: list[str] = [*starts, *_SAMPLES]
+    for character in candidates:
+        if any(_is_in(code, part, character) for code, part in meant) is not is_negated:
+            return character
+    raise _TooHard
+
+
+def _is_in(code: str, part: Any, character: str) -> bool:
+    match code:
+        case "LITERAL":
+            return bool(ord(character) == part)
+        case "RANGE":
+            return bool(part[0] <= ord(character) <= part[1])
+        case _:
+            return re.match(_CATEGORIES[str(part)], character) is not None
+
+
+# --- numbers -------------------------------------------------------------------------------------
+
+
+def _number(kind: Literal["integer", "number"], constraints: Constraints | None, turn: int) -> float | None:
+    """Find a number that fits; return None if none was found.
+
+    Args:
+        kind: the JSON type.
+        constraints: the constraints on the number.
+        turn: how many numbers to skip, for numbers that must differ.
+    """
+    if constraints is None:
+        return turn
+    numbers = _candidates(kind, constraints, turn)
+    found = dict.fromkeys([number for number in numbers if _fits(kind, constraints, number)])
+    return list(found)[turn] if len(found) > turn else None
+
+
+def _candidates(kind: Literal["integer", "number"], constraints: Constraints, turn: int) -> Iterator[float]:
+    """Yield numbers to try, integers first, because they fit both kinds of numbers."""
+    step = Fraction(constraints.multiple_of or 1)
+    if kind == "integer":
+        step = Fraction(step.numerator)  # a multiple of p/q is an integer where it is one of p
+    low, high = bounds_of(constraints)
+    if kind == "number":  # a limit beyond all floats restricts none
+        low = None if low is None or low.limit <= -float_info.max else low
+        high = None if high is None or high.limit >= float_info.max else high
+    least, most = Bounds(low, high).multiples(step)
+    start = least or 0
+    if most is not None and start > most:
+        start = most
+    for count in range(turn + 3):
+        for way in (1, -1) if low is None else (1,):
+            yield plain_number((start + way * count) * step)
+    if kind == "number" and low is not None and high is not None:
+        yield plain_number((Fraction(low.limit) + Fraction(high.limit)) / 2)
+    if kind == "number":  # if neighbouring floats are farther apart than the steps
+        yield from _floats_from(low, inf, turn + 2)
+        yield from _floats_from(high, -inf, turn + 2)
+
+
+def _floats_from(bound: Bound | None, towards: float, count: int) -> Iterator[float]:
+    if bound is not None:
+        number = float(bound.limit)
+        for _ in range(count):
+            yield number
+            number = nextafter(number, towards)

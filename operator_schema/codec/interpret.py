@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from ..message_text import Path
     from ..schema.keywords import Constraints
     from ..schema.written import WrittenSchema
-    from .hash_counts import HashCounter
 
     Fill = Callable[[list[Any], Iterator[Any]], Any]
     FillerOf = Callable[[ArrayNode, int, int], Fill | None]
@@ -202,12 +201,6 @@ def interpret(
 
 def decode_field(graph: Graph, field: Field, value: object, max_depth: int) -> tuple[Any, Problems]:
     """Decode the value of one field of the root, without the rest of the root.
-
-    Args:
-        graph: the graph of the type.
-        field: a field of its root.
-        value: as `interpret` takes it.
-        max_depth: levels of arrays and objects that are followed, the root being the first.
 
     Returns:
         The attribute's value and no problems, or `INVALID` and at least one; paths begin at the root.
@@ -452,19 +445,19 @@ class DecodeRun:
         return decoded if valid else None
 
     def _are_distinct(self, decoded: list[Any], value: list[Any], path: Path) -> bool:
-        seen: set[Any] = set()
-        hashes = _hash_counter(len(decoded))
+        by_hash: dict[int, list[Any]] = {}  # comparing values that share a hash takes long if they are many
+        is_distinct = True
         for index, item in enumerate(decoded):
-            if hashes is not None and not hashes.admits(item):
+            same = by_hash.setdefault(hash(item), [])
+            if len(same) >= MAX_COLLISIONS:
                 self.problems.colliding_hashes(path, "the items")
                 return False
-            if item in seen:
+            if item in same:
                 self.problems.duplicate((path, index), value[index], "the items")
+                is_distinct = False
             else:
-                seen.add(item)
-                if hashes is not None:
-                    hashes.add(item)
-        return len(seen) == len(decoded)
+                same.append(item)
+        return is_distinct
 
     def decode_tuple(self, node: TupleNode, value: Any, path: Path, depth: int) -> Any:
         """Decode an array with a node for each position."""
@@ -496,14 +489,16 @@ class DecodeRun:
         limits = node.constraints
         valid = limits is None or self._has_length(limits, value, path, "keys")
         decoded: dict[Any, Any] = {}
-        hashes = _hash_counter(len(value))
+        # Only many keys can share a hash too often: a few thousand integers chosen for that would keep a dict
+        # busy for minutes.
+        hashes: dict[int, int] | None = {} if len(value) > MAX_COLLISIONS else None
         for key, item in value.items():
             step = (path, key_step(key))
             name = self.decode_key(node.keys, key, step)
             result = self.decode(node.values, item, step, depth + 1)
             if name is INVALID or result is INVALID:
                 valid = False
-            elif hashes is not None and not hashes.admits(name):
+            elif hashes is not None and hashes.get(hash(name), 0) >= MAX_COLLISIONS:
                 return self.problems.colliding_hashes(path, "the keys")
             elif name in decoded:
                 valid = False
@@ -511,7 +506,7 @@ class DecodeRun:
             else:
                 decoded[name] = result
                 if hashes is not None:
-                    hashes.add(name)
+                    hashes[hash(name)] = hashes.get(hash(name), 0) + 1
         if not valid:
             return INVALID
         return decoded if node.container is dict else node.container(decoded)
@@ -521,7 +516,7 @@ class DecodeRun:
         if not isinstance(key, str):
             return self.problems.wrong_type(path, _KEY, key)
         if isinstance(node, ScalarNode) and node.type == "integer":
-            if not _is_integer(key):
+            if not is_integer_key(key):
                 return self.problems.bad_integer_key(path, key)
             if len(key) > MAX_KEY_DIGITS:
                 return self.problems.bad_length(
@@ -644,15 +639,6 @@ def are_plain(members: Iterable[Node]) -> bool:
     return all(isinstance(member, ObjectNode) and member.type is dict for member in members)
 
 
-def _hash_counter(size: int) -> HashCounter | None:
-    """Return a counter of the hashes of some values; None if there are too few to watch."""
-    if size <= MAX_COLLISIONS:
-        return None
-    from .hash_counts import HashCounter
-
-    return HashCounter()
-
-
 _CALLED_OTHERWISE = frozenset({"struct", "attrs"})
 
 
@@ -681,7 +667,7 @@ DECODERS: Mapping[type[Any], Callable[[DecodeRun, Any, Any, Path, int], Any]] = 
 """By kind of node, the method that decodes a value of it."""
 
 
-def _is_integer(key: str) -> bool:
+def is_integer_key(key: str) -> bool:
     """Return whether a key matches `INTEGER_KEY`."""
     digits = key.removeprefix("-")
     if not (digits.isascii() and digits.isdecimal()):

@@ -241,7 +241,8 @@ def read_nearly_json(
     Returns:
         The value, the repair and no problems; or None, no repair and the problems.
     """
-    from .nearly_json import as_json_text, end_of_open, without_fence_lines  # only broken text pays for it
+    from .broken_text import ends_early  # only broken text pays for it
+    from .nearly_json import as_json_text, end_of_open, without_fence_lines
 
     # If the user's parser refuses text that is JSON, the reason isn't its syntax.
     _, own = (None, problems) if read is None else read_json(text)
@@ -282,7 +283,14 @@ def text_of(text: object) -> str:
     except UnicodeDecodeError as error:
         byte, skipped = error.object[error.start], len(text) - len(error.object)
         message = f": it is not UTF-8: byte 0x{byte:02x} at position {error.start + skipped}"
-        raise RefusedTextError(invalid(message)) from None
+        raise _invalid(message) from None
+
+
+def _invalid(message: str, received: str | None = None) -> RefusedTextError:
+    """Return the exception for a text that isn't valid JSON."""
+    from .broken_text import invalid  # only broken text pays for it
+
+    return RefusedTextError(invalid(message, received))
 
 
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
@@ -308,9 +316,8 @@ def _check_characters(text: str) -> None:
         text.encode()
     except UnicodeEncodeError as error:
         half = escape(text[error.start])
-        raise RefusedTextError(
-            invalid(f": a string has a lone surrogate, {half}, which isn't a character")
-        ) from None
+        message = f": a string has a lone surrogate, {half}, which isn't a character"
+        raise _invalid(message) from None
 
 
 class _Parse:
@@ -331,6 +338,8 @@ class _Parse:
                 parse_constant=lambda name: _refuse_constant(name, text),
             )
         except json.JSONDecodeError as error:
+            from .broken_text import describe_broken  # only broken text pays for it
+
             raise RefusedTextError(describe_broken(error)) from None
 
     def _object(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -376,8 +385,10 @@ _STRING_OR_CONSTANT = re.compile(r'"(?:[^"\\]|\\.)*"|NaN|-?Infinity')
 def _refuse_constant(name: str, text: str) -> Any:
     found = _STRING_OR_CONSTANT.finditer(text)
     start = next((match.start() for match in found if match[0][0] != '"'), 0)
+    from .broken_text import position_of
+
     message = f"{position_of(text, start)}: {name} isn't a JSON number; send a finite one"
-    raise RefusedTextError(invalid(message, name))
+    raise _invalid(message, name)
 
 
 def _note_faults(value: Any, problems: Problems) -> None:
@@ -412,106 +423,6 @@ def _check_surrogates(value: Any) -> None:
             pending.extend(item)
 
 
-_SHOWN = 20
-_FENCE = "```"
-_CLOSING_FENCE = re.compile(r"\n[ \t]*```")
-_BEGUN = re.compile(r"[-.]|[eE][+-]?|t(r(ue?)?)?|f(a(lse?)?)?|n(u(ll?)?)?|\\(u[0-9a-fA-F]{0,4})?")
-_TRAILING_COMMA = re.compile(r",\s*[\]}]?", re.ASCII)
-_WORD = re.compile(r"None|True|False|undefined")
-_JSON_WORDS = {"None": "null", "True": "true", "False": "false", "undefined": "null"}
-_BY_START = {
-    "'": "strings and keys need double quotes, not single quotes",
-    "/": "JSON has no comments",
-    "#": "JSON has no comments",
-    _BYTE_ORDER_MARK: "remove the byte order mark at the beginning",
-}
-_BY_MESSAGE = {
-    "Expecting property name": "expected a key in double quotes here",
-    "Expecting ','": "expected a comma or a closing bracket here",
-    "Expecting ':'": "expected a colon here",
-    "Extra data": "there is more text after the JSON value; send only one JSON value",
-    "Invalid control": "a string contains a line break or control character; escape it, such as \\n",
-    "Invalid \\": "a backslash in a string starts an escape; write \\\\ for the backslash itself",
-}
-
-
-def invalid(message: str, received: str | None = None) -> Finding:
-    """Make the problem of a text that isn't valid JSON."""
-    return Finding((), "invalid_json", f"not valid JSON{message}", "one JSON value", received)
-
-
-def position_of(text: str, position: int) -> str:
-    """Return the words for a position: ` at line 2 column 5`."""
-    line, start = text.count("\n", 0, position) + 1, text.rfind("\n", 0, position)
-    return f" at line {line} column {position - start}"
-
-
-def describe_broken(error: json.JSONDecodeError) -> Finding:
-    """Return the problem of a broken text, with its position and a remedy.
-
-    Args:
-        error: the error of the standard library's parser.
-    """
-    text = error.doc
-    if not text.strip():
-        return invalid(f"{position_of(text, len(text))}: the text is empty")
-    if _ends_early(error):
-        return ends_early(text, len(text))
-    if text.lstrip().startswith(_FENCE):
-        around = "" if text.rstrip().endswith(_FENCE) else " with text around it"
-        shown = quote(text[:_SHOWN])
-        return invalid(f": it is inside a Markdown fence{around}; send only the JSON", shown)
-    what, position = _what(error)
-    near = quote(text[max(position - _SHOWN, 0) : position + _SHOWN])
-    return invalid(f"{position_of(text, position)}: {what}, near {near}", near)
-
-
-def ends_early(text: str, end: int) -> Finding:
-    """Make the problem of a text that was cut off.
-
-    Args:
-        text: the received text.
-        end: index after the last character of its JSON.
-    """
-    shown = quote(text[max(end - _SHOWN, 0) : end])
-    where = position_of(text, end)
-    return invalid(f": the text ends early{where}, after {shown}; send the complete JSON again", shown)
-
-
-def _what(error: json.JSONDecodeError) -> tuple[str, int]:
-    text, position = error.doc, error.pos
-    comma = len(text[:position].rstrip()) - 1
-    for start in (position, comma):
-        if _is_trailing_comma(text, start):
-            return "remove the comma before the closing bracket", start
-    word = _WORD.match(text, position)
-    if word is not None:
-        return f"{word[0]} isn't a JSON value; write {_JSON_WORDS[word[0]]}", position
-    said = [words for start, words in _BY_START.items() if text.startswith(start, position)]
-    said += [words for start, words in _BY_MESSAGE.items() if error.msg.startswith(start)]
-    if not said and not text[:position].strip():
-        said = ["it does not begin with a JSON value; send only the JSON"]
-    return (said or ["expected a JSON value here"])[0], position
-
-
-def _is_trailing_comma(text: str, start: int) -> bool:
-    match = _TRAILING_COMMA.match(text, start) if start >= 0 else None
-    return match is not None and match[0][-1] in "]}"
-
-
-def _ends_early(error: json.JSONDecodeError) -> bool:
-    """Return whether the text is the beginning of valid JSON that was cut off."""
-    text = error.doc.rstrip()
-    if text.lstrip().startswith(_FENCE):
-        return text.lstrip() == _FENCE or not (text.endswith(_FENCE) or _CLOSING_FENCE.search(text.lstrip()))
-    rest = text[error.pos :]
-    return (
-        not rest.strip(", \t\r\n")
-        or error.msg.startswith("Unterminated string")
-        or bool(_BEGUN.fullmatch(rest))
-    )
-
-
 _MESSAGE_LENGTH = 200
 _SHORT_LENGTH = 2 * MAX_TEXT_DEPTH
 """Shorter text can't nest too deeply, because each level needs two brackets."""
@@ -533,11 +444,11 @@ def parser_of(loads: Callable[[Any], Any]) -> Callable[[Any], Any]:
         try:
             return loads(text)
         except ValueError as error:
-            said = said_by(error, _MESSAGE_LENGTH)
+            message = f": {said_by(error, _MESSAGE_LENGTH)}"
         except RecursionError:  # the caller has used up its own stack
             raise RefusedTextError(TOO_DEEP) from None
 
-        raise RefusedTextError(invalid(f": {said}"))
+        raise _invalid(message)
 
     return parse
 

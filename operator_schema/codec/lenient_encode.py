@@ -24,15 +24,15 @@ from ..introspect.nodes import (
     LeafNode,
     MapNode,
     ObjectNode,
-    RefNode,
     ScalarNode,
     TupleNode,
     UnionNode,
+    resolve,
 )
 from ..json_values import MAX_LENIENT_VALUES, has_surrogate, without_surrogates
 from ..message_text import count_of, excerpt, key_step
 from .constraint_checks import check_length
-from .encode import EncodeRun, EncodeState, LongEncodeError, is_array_of
+from .encode import CountedState, EncodeRun, LongEncodeError, is_array_of
 from .interpret import SCALARS
 from .problems import INVALID, Problems
 
@@ -51,14 +51,6 @@ def encode_refused(
     graph: Graph, value: object, refused: Exception, name: str, max_depth: int, graph_of: GraphOf
 ) -> tuple[Any, tuple[Finding, ...]]:
     """Encode a value that the strict encode has refused.
-
-    Args:
-        graph: the graph of the type.
-        value: anything.
-        refused: the exception of the strict encode.
-        name: name of the type in errors.
-        max_depth: levels of arrays and objects that are followed.
-        graph_of: gives the graph of a class found where the annotation is `Any`, or None.
 
     Returns:
         The JSON value, and one note for each part that doesn't fit.
@@ -85,28 +77,21 @@ def encode_refused(
     return encoded, tuple(first_of_path.values())
 
 
-class _LenientState(EncodeState):
+class _LenientState(CountedState):
     """The state of a lenient encode.
 
     Attributes:
         refused: the parts that have no JSON form.
         inside: identities of the arrays and objects that are being written.
-        room: number of values that may still be written.
     """
 
-    __slots__ = ("inside", "refused", "room")
+    __slots__ = ("inside", "refused")
 
     def __init__(self, max_depth: int, graph_of: GraphOf, iterators: Iterators | None) -> None:
         super().__init__(max_depth, graph_of, iterators=iterators)
         self.refused = Problems()
         self.inside: set[int] = set()
         self.room = MAX_LENIENT_VALUES
-
-    def count(self) -> None:
-        """Count a value before it is written."""
-        self.room -= 1
-        if self.room < 0:
-            raise LongEncodeError
 
 
 class _LenientRun(EncodeRun):
@@ -117,11 +102,9 @@ class _LenientRun(EncodeRun):
     shared: _LenientState
 
     def encode(self, node: Node, value: Any, path: Path, depth: int) -> Any:
-        while isinstance(node, RefNode):
-            node = self.definitions[node.target]
         try:
             self.shared.count()
-            encoded = self._by_node(node, value, path, depth)
+            encoded = super().encode(resolve(node, self.definitions), value, path, depth)
             if encoded is INVALID and not self.shared.refused.found:
                 encoded = self._own_form(value, path, depth)
         except (RecursionError, LongEncodeError):
@@ -145,26 +128,7 @@ class _LenientRun(EncodeRun):
 
     # --- by the declared type --------------------------------------------------------------------
 
-    def _by_node(self, node: Node, value: Any, path: Path, depth: int) -> Any:
-        match node:
-            case AnyNode():
-                return INVALID  # its own form is the declared one
-            case ArrayNode():
-                return self._any_array(node, value, path, depth)
-            case TupleNode():
-                return self._any_tuple(node, value, path, depth)
-            case MapNode():
-                return self._any_map(node, value, path, depth)
-            case ObjectNode():
-                return self._any_object(node, value, path, depth)
-            case UnionNode():
-                return self._any_member(node, value, path, depth)
-            case LeafNode():
-                return self._any_leaf(node, value, path, depth)
-            case _:
-                return super().encode(node, value, path, depth)
-
-    def _any_array(self, node: ArrayNode, value: Any, path: Path, depth: int) -> Any:
+    def _array(self, node: ArrayNode, value: Any, path: Path, depth: int) -> Any:
         items = self._items_of(value)
         if items is None:
             return self.problems.wrong_type(path, node, value)
@@ -173,7 +137,7 @@ class _LenientRun(EncodeRun):
         check_length(node.constraints, self.problems, items, path, "items")
         return self._inside(value, path, lambda: self._items([node.items] * len(items), items, path, depth))
 
-    def _any_tuple(self, node: TupleNode, value: Any, path: Path, depth: int) -> Any:
+    def _tuple(self, node: TupleNode, value: Any, path: Path, depth: int) -> Any:
         items = self._items_of(value)
         if items is None:
             return self.problems.wrong_type(path, node, value)
@@ -184,7 +148,7 @@ class _LenientRun(EncodeRun):
             self._not_that_array(node, tuple, value, path)
         return self._inside(value, path, lambda: self._items(node.items, items, path, depth))
 
-    def _any_map(self, node: MapNode, value: Any, path: Path, depth: int) -> Any:
+    def _map(self, node: MapNode, value: Any, path: Path, depth: int) -> Any:
         entries = _entries_of(value)
         if entries is None:
             return self.problems.wrong_type(path, node, value)
@@ -193,24 +157,23 @@ class _LenientRun(EncodeRun):
         check_length(node.constraints, self.problems, entries, path, "keys")
         return self._entries(value, entries, node.keys, lambda _: node.values, path, depth)
 
-    def _any_object(self, node: ObjectNode, value: Any, path: Path, depth: int) -> Any:
-        encoded = self._inside(value, path, lambda: self._object(node, value, path, depth))
-        if encoded is not INVALID or self.shared.refused.found:
-            return encoded
-        entries = _entries_of(value)
+    def _object(self, node: ObjectNode, value: Any, path: Path, depth: int) -> Any:
+        by_fields = super()._object
+        encoded = self._inside(value, path, lambda: by_fields(node, value, path, depth))
+        entries = _entries_of(value) if encoded is INVALID and not self.shared.refused.found else None
         if entries is None:
-            return INVALID
+            return encoded
         nodes = {field.key: field.node for field in node.fields}
         return self._entries(value, entries, None, lambda key: nodes.get(key, ANY), path, depth)
 
-    def _any_member(self, node: UnionNode, value: Any, path: Path, depth: int) -> Any:
+    def _union(self, node: UnionNode, value: Any, path: Path, depth: int) -> Any:
         members = [member for member in flat_members(node, self.definitions) if member != NULL]
         if len(members) == 1 and value is not None:
             return self.encode(members[0], value, path, depth)
-        return self._union(node, value, path, depth)
+        return super()._union(node, value, path, depth)
 
-    def _any_leaf(self, node: LeafNode, value: Any, path: Path, depth: int) -> Any:
-        encoded = self._leaf(node, value, path, depth)
+    def _leaf(self, node: LeafNode, value: Any, path: Path, depth: int) -> Any:
+        encoded = super()._leaf(node, value, path, depth)
         write = node.leaf.encode
         if encoded is INVALID and isinstance(write, CheckedEncoder) and _is_a(value, node.leaf.type):
             return self.encode(ANY, write.write_unchecked(value), path, depth)
@@ -219,6 +182,20 @@ class _LenientRun(EncodeRun):
     def _keeps_schema(self, node: LeafNode, encoded: Any, path: Path) -> bool:
         super()._keeps_schema(node, encoded, path)
         return True
+
+    def _any(self, _node: AnyNode, _value: Any, _path: Path, _depth: int) -> Any:
+        return INVALID  # its own form is the declared one
+
+    ARMS = {  # noqa: RUF012  # as in the base
+        **EncodeRun.ARMS,
+        AnyNode: _any,
+        ArrayNode: _array,
+        TupleNode: _tuple,
+        MapNode: _map,
+        ObjectNode: _object,
+        UnionNode: _union,
+        LeafNode: _leaf,
+    }
 
     # --- by its own form -------------------------------------------------------------------------
 
@@ -279,9 +256,9 @@ class _LenientRun(EncodeRun):
             return INVALID
         run, root = _LenientRun(self.shared, graph.definitions, self.problems), graph.root
         if isinstance(root, ObjectNode):
-            return self._inside(value, path, lambda: run._object(root, value, path, depth))
+            return run._object(root, value, path, depth)
         if isinstance(root, LeafNode):
-            return run._any_leaf(root, value, path, depth)
+            return run._leaf(root, value, path, depth)
         return EncodeRun(self.shared, graph.definitions, self.problems).encode(graph.root, value, path, depth)
 
     # --- arrays and objects of any kind ----------------------------------------------------------

@@ -42,9 +42,6 @@ _ESCAPE = re.compile(r"""\\x[0-9a-fA-F]{2}|\\U[0-9a-fA-F]{8}|\\.|\"""", re.DOTAL
 def as_json_text(text: str) -> str | None:
     """Rewrite text that is nearly JSON.
 
-    Args:
-        text: a text that isn't valid JSON.
-
     Returns:
         Text that may be JSON now, its values unchanged; None if the text contains something else that isn't
         JSON.
@@ -57,9 +54,6 @@ def as_json_text(text: str) -> str | None:
 
 def end_of_open(text: str) -> int | None:
     """Find where a text was cut off, even if other things in it need fixing.
-
-    Args:
-        text: a text that isn't valid JSON.
 
     Returns:
         The index after the last character of its JSON, if brackets or a string are still open there; None if

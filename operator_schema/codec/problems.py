@@ -75,12 +75,7 @@ def decode_error(
 
 
 def encode_error(name: str, problems: Problems) -> EncodeError:
-    """Return the error for an instance that doesn't fit.
-
-    Args:
-        name: name of the type.
-        problems: the problems of the instance, at least one.
-    """
+    """Return the error for an instance that doesn't fit."""
     error: EncodeError = errors().EncodeError(name, problems.found, problems.omitted)
     error.run = problems
     return error
@@ -223,7 +218,7 @@ class Problems:
         """Return the keys under which fields of an object were probably sent, by the right keys."""
         known = self._renamed
         if known is None or known[0] is not node or known[1] is not sent:
-            from .proposals import meant_keys
+            from .likely_keys import meant_keys
 
             known = self._renamed = node, sent, meant_keys(node, sent)[0]
         return known[2]

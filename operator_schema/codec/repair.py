@@ -54,11 +54,6 @@ if TYPE_CHECKING:
 def repair_value(graph: Graph, value: object, max_depth: int) -> tuple[Any, tuple[Finding, ...]]:
     """Correct a value that doesn't fit a type, if exactly one reading fits.
 
-    Args:
-        graph: the graph of the type.
-        value: JSON values; they are not changed.
-        max_depth: levels of arrays and objects that are followed.
-
     Returns:
         The value to decode, which may share parts with the given one, and the corrections. A value that can't
         be repaired as a whole still comes with the repairs of its parts.
@@ -71,15 +66,7 @@ def repair_value(graph: Graph, value: object, max_depth: int) -> tuple[Any, tupl
 
 
 def repair_field(graph: Graph, node: ObjectNode, field: Field, value: object, max_depth: int) -> Any:
-    """Return the value to decode for one field of the root; `NOTHING` for its default.
-
-    Args:
-        graph: the graph of the type.
-        node: its root.
-        field: a field of the root.
-        value: as `repair_value` takes it.
-        max_depth: levels of arrays and objects that are followed, the root being the first.
-    """
+    """Return the value to decode for one field of the root; `NOTHING` for its default."""
     try:
         return Repairer(graph.definitions, node, max_depth).field(node, field, value, 2).value
     except RecursionError:  # decoding reports it
@@ -106,8 +93,6 @@ class Reading(NamedTuple):
         fits: whether it fits the node; a class's own check isn't run.
         unused: whether some keys name no field.
         changes: the corrections.
-        unclear: whether it is an empty text that would fit as the only item of an array, but may also mean an
-            empty array.
         wrong_length: whether it is an array or a map that would fit if any length did, or equal items.
     """
 
@@ -115,7 +100,6 @@ class Reading(NamedTuple):
     fits: bool
     unused: bool = False
     changes: Changes = ()
-    unclear: bool = False
     wrong_length: bool = False
 
     def after(self, kind: RepairKind, before: object) -> Reading:
@@ -221,16 +205,14 @@ class Repairer:
 
     def _array_or_item(self, node: ArrayNode, value: Any, depth: int) -> Reading:
         reading = self._as(list, self._array, node, value, depth)
-        if reading.fits and not any(_is_wrapped(inner) for _, inner in _parts(reading.changes)):
-            return reading
+        is_possible = reading.fits or reading.wrong_length
+        if is_possible and not any(_is_wrapped(inner) for _, inner in _parts(reading.changes)):
+            return reading  # even a list of the wrong length isn't a single item instead
         wrapped = self._wrap(node, value, depth)
-        if not wrapped.fits:
-            return wrapped if wrapped.unclear else reading
-        if reading.wrong_length and not any(_is_wrapped(inner) for _, inner in _parts(reading.changes)):
-            return reading  # a list of the wrong length isn't a single item instead
-        # Each item may be an array of its own, or the whole may be one item: ambiguous.
-        is_ambiguous = reading.fits or reading.wrong_length
-        return Reading(value, fits=False, wrong_length=reading.wrong_length) if is_ambiguous else wrapped
+        if is_possible and wrapped.fits:
+            # Each item may be an array of its own, or the whole may be one item: ambiguous.
+            return Reading(value, fits=False, wrong_length=reading.wrong_length)
+        return wrapped if wrapped.fits else reading
 
     def _array(self, node: ArrayNode, value: list[Any], depth: int) -> Reading:
         reading = _limited(node, self._items([node.items] * len(value), value, depth))
@@ -261,6 +243,8 @@ class Repairer:
         missed = Reading(value, fits=False)
         if value is None or depth >= self.max_depth or not self._may_wrap(node, value):
             return missed
+        if isinstance(value, str) and not value.strip():  # it may also mean an empty array
+            return missed
         if isinstance(value, str) and self._takes_text(node.items) and self._is_unclear(node.items, value):
             return missed
         wrapped_in = self.wrapped_in
@@ -269,10 +253,8 @@ class Repairer:
         item = self.read(node.items, value, depth + 1)
         self.wrapped_lists -= is_array(value)
         self.wrapped_in = wrapped_in
-        if not (item.fits or item.unclear) or not _has_length(node, [item.value]):
+        if not item.fits or not _has_length(node, [item.value]):
             return missed
-        if isinstance(value, str) and not value.strip():
-            return missed._replace(unclear=True)
         inner = ((0, item.changes),) if item.changes else ()
         return Reading([item.value], fits=True, unused=item.unused, changes=inner).after("array", value)
 
@@ -426,11 +408,10 @@ class Repairer:
         needless = self._needless(members) if is_object(value) else set[int]()
         missed = Reading(value, fits=False)
         readings = [missed if id(each) in needless else self.read(each, value, depth) for each in members]
-        is_unclear = any(reading.unclear for reading in readings)
         wrong_length = any(reading.wrong_length for reading in readings)
         if wrong_length:  # a list that is too long for one member isn't an item of another
             readings = [missed if _is_wrapped(reading.changes) else reading for reading in readings]
-        made = only_reading(readings) or missed._replace(unclear=is_unclear)
+        made = only_reading(readings) or missed
         return made if made.fits else made._replace(wrong_length=wrong_length)
 
     def _needless(self, members: Sequence[Node]) -> set[int]:
@@ -538,12 +519,7 @@ def _is_exact(number: int) -> bool:
 
 
 class Fitting:
-    """Decides whether values fit, without building anything.
-
-    Args:
-        definitions: the definitions of the graph.
-        max_depth: levels of arrays and objects that are followed.
-    """
+    """Decides whether values fit, without building anything."""
 
     __slots__ = ("_trial",)
 

@@ -10,8 +10,7 @@ from ..json_values import MAX_INTEGER_DIGITS, choice_key, most_digits, type_of
 from ..similar_names import fold
 
 if TYPE_CHECKING:
-    from ..introspect.leaves import SchemaLeaf
-    from ..introspect.nodes import Graph, LeafNode, LiteralNode, ObjectNode
+    from ..introspect.nodes import LeafNode, LiteralNode, ObjectNode
 
 
 NOTHING: Final[Any] = object()
@@ -31,9 +30,6 @@ _CONTAINERS: Final = {"[": ("]", "array"), "{": ("}", "object")}
 
 def quoted_scalar(text: str) -> Any:
     """Return the number, boolean or null that a string spells.
-
-    Args:
-        text: of any length.
 
     Returns:
         The value that JSON (RFC 8259) reads without the quotes, or Python for `True`, `False` and `None`;
@@ -186,10 +182,3 @@ def sent_keys(node: ObjectNode, value: dict[Any, Any]) -> dict[str, str]:
             for key in sent:
                 claims[key].append(field.key)
     return {fields[0]: key for key, fields in claims.items() if len(fields) == 1 and fields[0] not in value}
-
-
-def graph_of_schema(leaf: SchemaLeaf[Any]) -> Graph:
-    """Return the graph of a leaf's schema that restricts more than the JSON type."""
-    from ..schema.document_reader import reading_of
-
-    return reading_of(leaf).graph

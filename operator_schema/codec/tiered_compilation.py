@@ -124,12 +124,7 @@ class Tiers:
         return self._plans
 
     def count(self, call: Literal["decode", "encode", "report"], compile_: Callable[[], None]) -> None:
-        """Count a call that the interpreter handles, and compile if there were enough.
-
-        Args:
-            call: the method.
-            compile_: compiles a function for such calls.
-        """
+        """Count a call that the interpreter handles, and compile if there were enough."""
         calls = self._calls
         if calls is None:
             calls = self._calls = {}
@@ -208,10 +203,6 @@ class Tiers:
 
         That saves 14 % of a decode of the smallest type. A method that a subclass, a test or the user's code
         has assigned stays.
-
-        Args:
-            codec: the codec of the method.
-            method: the compiled method, which replaces that of the class.
         """
         name, owner = method.__name__, codec.__class__
         if name not in self.compiled or getattr(owner, name) is not method or name in codec.__dict__:

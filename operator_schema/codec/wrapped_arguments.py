@@ -26,11 +26,6 @@ def wrapped_arguments(
 ) -> tuple[tuple[str, ...], dict[Any, Any]] | None:
     """Find arguments wrapped in one or several nested objects with one key each.
 
-    Args:
-        node: the node of the arguments.
-        value: the received arguments.
-        definitions: the definitions of the node's graph.
-
     Returns:
         The keys around them, and the arguments; None if they aren't wrapped: the key is a field's or may be
         meant for one, or the inner object has no key that is or resembles a field's.
@@ -54,7 +49,7 @@ def _has_key_of(node: ObjectNode, value: dict[Any, Any]) -> bool:
     """Return whether an object has a field's key, or a key that is meant for a field."""
     if any(field.key in value for field in node.fields):
         return True
-    from .proposals import meant_keys
+    from .likely_keys import meant_keys
 
     found, may_be_several = meant_keys(node, value)
     return bool(found) or may_be_several
@@ -62,7 +57,7 @@ def _has_key_of(node: ObjectNode, value: dict[Any, Any]) -> bool:
 
 def _may_be_a_field(node: ObjectNode, key: str, sent: Any, definitions: Mapping[Target, Node]) -> bool:
     """Return whether a key may be a misspelt field that takes the sent value, or an array of it."""
-    from .proposals import is_near_key
+    from .likely_keys import is_near_key
 
     taken = {type_of(sent), "object", "array"}
     return any(

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from .. import rounds, tools
 from ..codec.codec import Codec, codec_of
+from ..codec.growing_json import GrowingJson
 from ..codec.interpret import interpret
 from ..codec.json_text import read_json as read_json_text
-from ..codec.partial import GrowingJson
 from ..errors import DecodeError
 from ..immutable import Value
 from ..introspect.nodes import ArrayNode, ObjectNode

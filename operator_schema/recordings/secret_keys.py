@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from unicodedata import normalize
 from urllib.parse import unquote
 
-from ..codec.proposals import is_near_key
+from ..codec.likely_keys import is_near_key
 from ..immutable import Value
 from ..introspect.graph_traversal import places_of
 from ..introspect.nodes import LeafNode

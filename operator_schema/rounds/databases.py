@@ -9,10 +9,10 @@ from time import time
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import finalize
 
-from ..files import transaction, unusable_database
 from ..message_text import checked_path, listed, one_line, quote, received, writable_text
 from .errors import StoreError
 from .kept_connections import KeptConnections
+from .sqlite_files import transaction, unusable_database
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence

@@ -10,8 +10,8 @@ from threading import Condition
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from ..files import PATIENCE, is_in_wal_mode
 from ..immutable import Value
+from .sqlite_files import PATIENCE, is_in_wal_mode
 
 if TYPE_CHECKING:
     from collections.abc import Generator

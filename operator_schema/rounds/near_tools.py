@@ -179,7 +179,7 @@ def arguments_to_send(tool: Tool[..., Any], given: Any) -> dict[str, Any] | None
 
 def _has_near_key(tool: Tool[..., Any], arguments: dict[str, Any]) -> bool:
     """Return whether an unknown key resembles the name of a field that was left out."""
-    from ..codec.proposals import is_near_key
+    from ..codec.likely_keys import is_near_key
 
     known = tool.input_schema().get("properties", {})
     absent = known.keys() - arguments.keys()

@@ -11,7 +11,6 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, cast, overload
 
 from ..errors import DecodeError
-from ..files import unusable_database
 from ..findings import Finding
 from ..message_text import checked_path, exception_text, one_line, received
 from .databases import Database, SqliteDatabase, Tables, as_key
@@ -30,6 +29,7 @@ from .restore import RestoreError, with_ended
 from .round import HookError, Round
 from .serialization import DEPTH, save_ended
 from .signatures import check_secret
+from .sqlite_files import unusable_database
 from .store_rows import (
     LARGEST_INTEGER,
     ROUNDS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from json import loads
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from ..codec.partial import GrowingJson
+from ..codec.growing_json import GrowingJson
 from ..immutable import Value
 from ..json_values import copy_json, is_array, is_object, to_json_text
 from ..providers.answer import read_json

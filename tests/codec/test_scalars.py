@@ -10,7 +10,7 @@ import pytest
 from small_domains import texts_of
 
 from operator_schema import Codec, EncodeError
-from operator_schema.codec.interpret import _is_integer, encoded_at_sight, fits_at_sight
+from operator_schema.codec.interpret import encoded_at_sight, fits_at_sight, is_integer_key
 from operator_schema.codec.problems import INVALID
 from operator_schema.schema.keywords import INTEGER_KEY
 
@@ -91,4 +91,4 @@ def test_an_integer_as_a_key_is_written_as_the_schema_says():
         return re.fullmatch(INTEGER_KEY, key) is not None and not key.endswith("\n")
 
     keys = texts_of("-0123456789\n ٣²", 4)
-    assert [key for key in keys if _is_integer(key) != matches(key)] == []
+    assert [key for key in keys if is_integer_key(key) != matches(key)] == []

@@ -32,7 +32,7 @@ from operator_schema.providers import Provider
 from operator_schema.providers.property_names import without_nulls
 from operator_schema.schema.dialect_renderer import dialect_schema, lost
 from operator_schema.schema.style import SchemaStyle, restyled
-from operator_schema.testing.strategies import ValidValues
+from operator_schema.testing.valid_values import ValidValues
 
 PACKAGE = Path(operator_schema.__file__).parent
 KINDS = {kind.__name__ for kind in get_args(Node)}
@@ -46,8 +46,8 @@ OTHERS = {
     "codec/compile/decoder.py: Decoder": ("Ref", "decoded by a call of the interpreter"),
     "codec/compile/encoder.py: _Encoder": ("Any Ref", "encoded by a call of the interpreter"),
     "codec/encode.py: _distance": ("Any Array Enum Literal Map Ref Scalar Tuple Union", "all are as near"),
-    "codec/problem_texts.py: _describe": ("Any", "named by their JSON types"),
-    "codec/lenient_encode.py: _by_node": ("Enum Literal Ref Scalar", "written as they are"),
+    "codec/expected_values.py: _describe": ("Any", "named by their JSON types"),
+    "codec/lenient_encode.py: _LenientRun": ("Enum Literal Ref Scalar", "encoded as they are elsewhere"),
     "codec/repair.py: read": ("Enum Literal Scalar", "repaired as a whole, like a scalar"),
     "introspect/ambiguity_checks.py: node_name": ("Any", "named by their JSON types"),
     "introspect/annotations.py: _key_node": ("Array Map Object Ref Tuple Union", "can't be keys of maps"),
@@ -60,9 +60,9 @@ OTHERS = {
     "codec/faithful_values.py: _is_faithful": ("Leaf", "run code of their own"),
     "codec/faithful_values.py: module": ("Leaf", "run code of their own"),
     "schema/render.py: module": ("Any Enum Leaf Literal Object Ref Scalar", "are never shared"),
-    "testing/strategies.py: _near": ("Any", "missed by values of other JSON types"),
-    "testing/strategies.py: _whole_types": ("Enum Leaf Literal Object Tuple", "take no type as a whole"),
-    "testing/strategies.py: _distinct": ("Any Array Leaf Map Object Ref Tuple Union", "have many values"),
+    "testing/refused_values.py: _near": ("Any", "missed by values of other JSON types"),
+    "testing/refused_values.py: _whole_types": ("Enum Leaf Literal Object Tuple", "take no type as a whole"),
+    "testing/valid_values.py: _distinct": ("Any Array Leaf Map Object Ref Tuple Union", "have many values"),
 }
 """Where some kinds alone have an arm: the others, and what becomes of them.
 
@@ -119,12 +119,12 @@ def test_what_makes_schemas_values_messages_and_samples_has_such_a_place():
     assert {place.partition(":")[0] for place in places()} >= {
         "codec/encode.py",
         "codec/example.py",
-        "codec/problem_texts.py",
+        "codec/expected_values.py",
         "codec/interpret.py",
         "codec/lenient_encode.py",
         "codec/repair.py",
         "schema/render.py",
-        "testing/strategies.py",
+        "testing/valid_values.py",
     }
 
 

@@ -13,7 +13,8 @@ from patience import assert_takes
 
 from operator_schema import Codec, DecodeError, Finding, SchemaError, decode, decode_json
 from operator_schema.codec import default_checks
-from operator_schema.codec.problem_texts import EXPECTED_LENGTH, MESSAGE_LENGTH
+from operator_schema.codec.expected_values import EXPECTED_LENGTH
+from operator_schema.codec.problem_texts import MESSAGE_LENGTH
 from operator_schema.errors import REPORT_LENGTH, SHOWN_PROBLEMS
 from operator_schema.introspect import walk
 from operator_schema.json_values import (

@@ -21,7 +21,8 @@ from judge import validator
 
 from operator_schema import Codec, DecodeError, SchemaError, json_values
 from operator_schema.codec.default_checks import MAX_DEFAULT_VALUES
-from operator_schema.codec.problem_texts import EXPECTED_LENGTH, MESSAGE_LENGTH
+from operator_schema.codec.expected_values import EXPECTED_LENGTH
+from operator_schema.codec.problem_texts import MESSAGE_LENGTH
 from operator_schema.errors import REPORT_LENGTH, SHOWN_COMPLAINTS, SHOWN_PROBLEMS
 from operator_schema.findings import RepairKind, TypeCode, ValueCode
 from operator_schema.introspect.ambiguity_checks import MAX_COMPARED_MEMBERS

@@ -24,7 +24,6 @@ from patience import LONGEST_WAIT
 from round_samples import ask, fetch, pay, raw, search
 
 from operator_schema import Defer, Executor, RawCall, Registry, RoundError, RunNormally, Toolset, Turn, tool
-from operator_schema.files import unusable_database
 from operator_schema.rounds import (
     CONFIRM,
     INTERRUPTED,
@@ -39,6 +38,7 @@ from operator_schema.rounds import (
     stored_records,
     stores,
 )
+from operator_schema.rounds.sqlite_files import unusable_database
 
 pytestmark = pytest.mark.needs_threads
 

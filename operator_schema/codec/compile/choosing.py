@@ -36,10 +36,6 @@ def chooser_of(objects: Objects, *rows: tuple[Node, Decode]) -> Callable[[dict[A
     doesn't fit if a required key is missing. If the nearest of the others decodes, it is the right one. The
     required keys of a leaf aren't known, because it may have several names for a key. Several members that
     are equally near are tried in turn if no value fits two of them; otherwise the interpreter decides.
-
-    Args:
-        objects: the nodes of the rows, compared.
-        rows: nodes with their decoders.
     """
     known = [(_keys(node), _required_keys(node)) for node, _ in rows]
     functions = [function for _, function in rows]

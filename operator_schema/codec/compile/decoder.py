@@ -8,7 +8,6 @@ when a union tries its members.
 
 from __future__ import annotations
 
-import re
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -29,9 +28,8 @@ from ...introspect.nodes import (
 from ...introspect.overlaps import Objects
 from ...json_values import MAX_COLLISIONS, MAX_KEY_DIGITS, copy_json
 from ...message_text import class_name
-from ...schema.keywords import INTEGER_KEY
 from ..construction import HARMLESS, NEW_TUPLE, way_of
-from ..interpret import constructor_of, interpret
+from ..interpret import constructor_of, interpret, is_integer_key
 from ..problems import GiveUp
 from .choosing import chooser_of
 from .writer import MAX_PLACES, Writer, nodes_of
@@ -131,7 +129,6 @@ def _write_dict(
 
 
 JSON_SCALARS = frozenset({str, int, float, bool, type(None)})
-_INTEGER_KEY = re.compile(INTEGER_KEY)
 
 
 def building(cls: Any, gather: Method, fallback: Method, refusal: Refusal) -> Method:
@@ -162,8 +159,7 @@ def building(cls: Any, gather: Method, fallback: Method, refusal: Refusal) -> Me
 
 def integer_of_key(key: str) -> int | None:
     """Return the integer that a key spells; None for any other text."""
-    is_bad = len(key) > MAX_KEY_DIGITS or not _INTEGER_KEY.fullmatch(key) or key.endswith("\n")
-    return None if is_bad else int(key)
+    return int(key) if len(key) <= MAX_KEY_DIGITS and is_integer_key(key) else None
 
 
 _CLASSES = {

@@ -28,8 +28,8 @@ from ...introspect.nodes import (
 )
 from ...introspect.overlaps import Objects
 from ...json_values import copy_json, fits_types, in_order
-from ..encode import encode_part
-from ..problems import INVALID, GiveUp
+from ..encode import EncodeRun, EncodeState, encode_with
+from ..problems import INVALID, GiveUp, Trial
 from .writer import MAX_PLACES, Writer, nodes_of
 
 if TYPE_CHECKING:
@@ -46,13 +46,6 @@ def compile_encoder(
     graph: Graph, max_depth: int, fallback: Method, graph_of: GraphOf, *, is_decoded: bool = True
 ) -> Method | None:
     """Compile the encoder of a graph.
-
-    Args:
-        graph: the graph of the type.
-        max_depth: levels of arrays and objects that are followed.
-        fallback: encodes the values that the compiled function gives up on.
-        graph_of: returns the graph of a class found where the annotation is `Any`, or None.
-        is_decoded: as `encode_node` takes it.
 
     Returns:
         A method that takes an instance and returns its JSON value; None if the graph stays interpreted.
@@ -98,7 +91,8 @@ class _Encoder(Writer):
         is_decoded = self._is_decoded
 
         def encode(part: Any, depth: int) -> Any:
-            encoded = encode_part(node, definitions, part, max_depth, graph_of, depth, is_decoded=is_decoded)
+            state = EncodeState(max_depth, graph_of, reads_iterators=False, is_decoded=is_decoded)
+            encoded, _ = encode_with(EncodeRun(state, definitions, Trial()), node, part, depth)
             return GiveUp if encoded is INVALID else encoded
 
         return encode

@@ -67,8 +67,6 @@ class Function:
         depth: number of blocks around the next line.
     """
 
-    __slots__ = ("_head", "depth", "lines", "name")
-
     def __init__(self, name: str, parameters: tuple[str, ...]) -> None:
         self.name = name
         self._head = f"def {name}({', '.join(parameters)}):"

@@ -16,7 +16,9 @@ import pytest
 from annotated_types import Ge, Le, MinLen
 
 from operator_schema import Codec, DecodeError, SchemaLeaf, tool
-from operator_schema.codec.proposals import is_near_key, meant_amounts, meant_keys, meant_times
+from operator_schema.codec.likely_keys import is_near_key, meant_keys
+from operator_schema.codec.likely_numbers import meant_amounts
+from operator_schema.codec.likely_times import meant_times
 from operator_schema.errors import REPORT_LENGTH
 from operator_schema.types import LocalDateTime, LocalTime
 

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from operator_schema import Codec, DecodeError
-from operator_schema.codec.partial import GrowingJson
+from operator_schema.codec.growing_json import GrowingJson
 
 
 @dataclass

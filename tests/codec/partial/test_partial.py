@@ -9,7 +9,7 @@ from partial_samples import WRITE, Nest, Write, found, outcome
 
 from operator_schema import Codec, DecodeError
 from operator_schema.codec import Partial
-from operator_schema.codec.partial import GrowingJson
+from operator_schema.codec.growing_json import GrowingJson
 from operator_schema.json_values import MAX_PROBLEMS
 
 

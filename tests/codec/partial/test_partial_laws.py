@@ -13,7 +13,7 @@ from partial_samples import chunks, outcome
 from strategies import OBJECTS, TYPES, edited, misses, one_of
 
 from operator_schema import Codec
-from operator_schema.codec.partial import GrowingJson
+from operator_schema.codec.growing_json import GrowingJson
 from operator_schema.testing import arguments
 
 JSON_LIKE = st.lists(
