@@ -11,25 +11,29 @@ if TYPE_CHECKING:
     from .declarations import stubs as stubs
     from .declarations import stubs_of as stubs_of
     from .journal import Journal as Journal
-    from .journal import ProgramRun as ProgramRun
-    from .journal import WaitingCall as WaitingCall
+    from .monty import Monty as Monty
+    from .process_sandbox import ProcessSandbox as ProcessSandbox
+    from .program_runs import ProgramRun as ProgramRun
+    from .program_runs import WaitingCall as WaitingCall
+    from .replay import ReplayError as ReplayError
     from .sandbox import CallAnswer as CallAnswer
     from .sandbox import Ended as Ended
     from .sandbox import Limits as Limits
-    from .sandbox import Monty as Monty
-    from .sandbox import ProcessSandbox as ProcessSandbox
     from .sandbox import Program as Program
     from .sandbox import Request as Request
     from .sandbox import Sandbox as Sandbox
     from .session import CodeSession as CodeSession
-    from .session import ReplayError as ReplayError
 else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            ".journal": "Journal ProgramRun WaitingCall",
-            ".sandbox": "CallAnswer Ended Limits Monty ProcessSandbox Program Request Sandbox",
-            ".session": "CodeSession ReplayError",
             ".declarations": "Stubs stubs stubs_of",
+            ".journal": "Journal",
+            ".monty": "Monty",
+            ".process_sandbox": "ProcessSandbox",
+            ".program_runs": "ProgramRun WaitingCall",
+            ".replay": "ReplayError",
+            ".sandbox": "CallAnswer Ended Limits Program Request Sandbox",
+            ".session": "CodeSession",
         },
     )
