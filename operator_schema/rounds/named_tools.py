@@ -69,12 +69,7 @@ class ToolEntry(Value):
 
 
 def entries_of(members: Iterable[Any]) -> dict[str, ToolEntry]:
-    """Return the tools of members by name; a nested toolset is replaced by its tools.
-
-    Raises:
-        DuplicateToolError: two tools have the same name.
-        TypeError: something is neither a tool nor a collection of tools.
-    """
+    """Return the tools of members by name; a nested toolset is replaced by its tools."""
     return merged([entry for member in members for entry in _entries_of(member)])
 
 
@@ -84,9 +79,6 @@ def merged(entries: Iterable[ToolEntry], *, same_is_one: bool = False) -> dict[s
     Args:
         entries: the tools, in order.
         same_is_one: whether the same tool may appear twice; then its first entry is kept.
-
-    Raises:
-        DuplicateToolError: two tools have the same name.
     """
     named: dict[str, ToolEntry] = {}
     for entry in entries:
@@ -379,12 +371,7 @@ class NamedTools:
         return [entries.definition(name, describer, style) for name in entries.offered(context)]
 
     def _names_to_switch(self, tools: tuple[Selection, ...], enabled: Switch | None) -> list[str]:
-        """Return the names of tools whose switch is to be changed.
-
-        Raises:
-            ToolNotFoundError: a tool doesn't exist.
-            TypeError: `enabled` has a wrong type, or no tools are named.
-        """
+        """Return the names of tools whose switch is to be changed."""
         if enabled is not None:
             check_switch(enabled)
         if not tools:
@@ -456,9 +443,6 @@ class SwitchedTools:
             name: the name of the tool.
             context: the context for switches that take one.
             asked_for: as for `switch_of`.
-
-        Raises:
-            Exception: the switch of the tool raised it.
         """
         known = self._questions[asked_for]
         try:
@@ -510,9 +494,6 @@ class SwitchedTools:
 
         Returns:
             None if there is no tool of this name.
-
-        Raises:
-            Exception: the switch of the tool raised it.
         """
         if name not in self.tools:
             return None

@@ -273,9 +273,6 @@ class Listeners:
 
         Returns:
             A function that removes the listener.
-
-        Raises:
-            TypeError: the listener isn't a plain function.
         """
         _check_listener(listener)
         subscription = _Subscription(listener)

@@ -27,11 +27,7 @@ LARGEST_INTEGER = 2**63 - 1
 
 
 def row_of(db: Statements, round_id: str) -> Any:
-    """Return a round's revision, run start, data, earlier data, and whether its calls began; or None.
-
-    Raises:
-        StoreError: another program wrote into its row.
-    """
+    """Return a round's revision, run start, data, earlier data, and whether its calls began; or None."""
     row = ROUNDS.read(db, round_id, "revision, since, round, before, begun")
     if row is None:
         return None
@@ -101,13 +97,7 @@ def shown_id(round_id: str) -> str:
 
 
 def gone(round_id: str, row: Any, code: StoreErrorCode = "changed") -> StoreError:
-    """Return the error for a round that isn't available now.
-
-    Args:
-        round_id: the id of the round.
-        row: the present row of the round.
-        code: the code of the error if the round waits.
-    """
+    """Return the error for a round that isn't available now; `code` is for a round that waits."""
     name = shown_id(round_id)
     if row is None:
         return StoreError(f"{name} is done, or was never stored", round_id, code="done")

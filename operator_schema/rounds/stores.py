@@ -181,11 +181,7 @@ class Store:
         return stored_round(round_id, row, ended, now)
 
     def _committed(self, round_id: str, row: Any) -> StoredRound:
-        """Return a round that is in a transcript.
-
-        Raises:
-            StoreError: it isn't.
-        """
+        """Return a round that is in a transcript."""
         if row is None:
             message = f"there is no round {shown_id(round_id)}, and no turn of it in a transcript"
             raise StoreError(message, round_id, code="done")
@@ -540,12 +536,7 @@ class Store:
     def _restored(
         self, round_id: str, row: Any, toolset: Toolset[Any], ended: Sequence[str] = ()
     ) -> Round[Any]:
-        """Return the round of a row in its revision; if its calls had begun, the unfinished ones wait.
-
-        Raises:
-            RestoreError: the round no longer fits; or it is another round, whose own signature would be
-                correct.
-        """
+        """Return the round of a row in its revision; if its calls had begun, the unfinished ones wait."""
         problems: Sequence[Finding] = ()
         try:
             found: Any = toolset.restore_round(row[2], secret=self._secret)
@@ -790,11 +781,7 @@ def _reading(where: object) -> Generator[None]:
 
 
 def _check_toolset(given: object) -> None:
-    """Check the toolset given for a round.
-
-    Raises:
-        TypeError: the object isn't a toolset.
-    """
+    """Check the toolset given for a round."""
     if hasattr(given, "restore_round"):
         return
     ways = {

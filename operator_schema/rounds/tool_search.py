@@ -262,14 +262,7 @@ class ToolSearch(Registry):
     def _with_vectors(
         self, index: ToolIndex, ranked: Iterator[str], asked: str, is_wanted: Callable[[str], bool]
     ) -> Iterator[str]:
-        """Yield the names of wanted tools that match by words, and by vectors if there are any.
-
-        Args:
-            index: the index of all tools.
-            ranked: the names that match by words, the best first.
-            asked: the text for the vectors.
-            is_wanted: whether a name may be listed.
-        """
+        """Yield the names of wanted tools that match by words, and by vectors if there are any."""
         if self._embed is None:
             return filter(is_wanted, ranked)
         by_words = [*filter(is_wanted, ranked)]
@@ -283,12 +276,7 @@ class ToolSearch(Registry):
         return iter([*both, *[name for name in by_words[_RANKED:] if name not in both]])
 
     def _similarities(self, query: str, tools: Mapping[str, Tool[..., Any]]) -> dict[str, float]:
-        """Return the cosine by name; the vector of each text is computed once.
-
-        Raises:
-            ValueError: the function returns a wrong number of vectors, or vectors of several lengths.
-            Exception: the function raised it.
-        """
+        """Return the cosine by name; the vector of each text is computed once."""
         texts = {name: text_for_vector(one) for name, one in tools.items()}
         known = self._vectors
         new = [text for text in dict.fromkeys(texts.values()) if text not in known]
@@ -490,12 +478,7 @@ def _given_context(context: Context | None, message: str | None) -> Context | No
 
 
 def _check_options(embed: Any, most: Any, with_message: Any) -> None:
-    """Check the options `embed`, `most` and `with_message`.
-
-    Raises:
-        TypeError: `embed` isn't a plain function, or `with_message` isn't a bool.
-        ValueError: `most` isn't a positive integer.
-    """
+    """Check the options `embed`, `most` and `with_message`."""
     if embed is not None and (not callable(embed) or is_coroutine_function(embed)):
         wanted = "a plain function (def) that takes texts and returns vectors"
         message = f"embed must be {wanted}, not {received(embed)}"
@@ -510,11 +493,7 @@ def _check_options(embed: Any, most: Any, with_message: Any) -> None:
 
 
 def _items_of(history: Any) -> list[Any]:
-    """List the items of a conversation.
-
-    Raises:
-        TypeError: the history isn't a list of items.
-    """
+    """List the items of a conversation."""
     if isinstance(history, (str, Mapping)) or not hasattr(history, "__iter__"):
         given = received(cast("object", history))
         message = f"a history must be a transcript or a list of turns, not {given}"
@@ -668,12 +647,7 @@ class ToolText:
 
 
 def read_tool(one: Tool[..., Any], reader: TermReader) -> ToolText:
-    """Return the terms of a tool, as a search reads them; the tool stores them.
-
-    Args:
-        one: the tool.
-        reader: as for `ToolText`.
-    """
+    """Return the terms of a tool, as a search reads them; the tool stores them."""
     known: ToolText | None = one.kept_form("search_terms")
     return one.keep_form("search_terms", ToolText(one, reader)) if known is None else known
 

@@ -486,15 +486,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
 
 
 def _check_entry(made: Any, switch: Switch | None) -> None:
-    """Check what a function given to `map` returned.
-
-    Args:
-        made: what it returned.
-        switch: the switch of the entry before.
-
-    Raises:
-        TypeError: it isn't an entry, or has something else as its tool, its switch or `is_hidden`.
-    """
+    """Check what a function given to `map` returned."""
     expected = "map takes a function that returns a ToolEntry or None, not"
     if not isinstance(made, ToolEntry):
         remedy = ": write entry.replace(tool=…)" if isinstance(made, Tool) else ""
@@ -527,11 +519,7 @@ class OnlyOptions(TypedDict, total=False):
 
 
 def _that_state(tools: Iterable[Tool[..., Any]], wanted: Mapping[str, Any]) -> list[Tool[..., Any]]:
-    """List the tools with all these tags and properties; a property that a tool doesn't state isn't False.
-
-    Raises:
-        TypeError: an option is unknown, or its value isn't True or False.
-    """
+    """List the tools with all these tags and properties; a property that a tool doesn't state isn't False."""
     for name, value in wanted.items():
         _check(name, value)
     tags = frozenset(wanted.get("tags", ()))
