@@ -145,7 +145,7 @@ def _signer_of(own: Any, work: Round[Any], digests: Sequence[Digest]) -> Digest 
 
 
 def _head(data: object, digests: Sequence[Digest], or_else: str) -> tuple[SavedHead, Digest]:
-    """Return a saved round with unchecked calls, each with an id and a name, and the function that signed it."""
+    """Return the data of a round, whose calls are still unchecked, and the function that signed it."""
     own = _own(data)
     if not is_object(own):
         _refuse("not_a_round", f"a saved round must be a JSON object, not {received(own)}")
