@@ -55,9 +55,19 @@ def ended_in(db: Statements, round_id: str, revision: int) -> list[str]:
 
 
 def is_kept(db: Statements, kept: Round[Any], saved: Mapping[str, Any]) -> bool:
-    """Return whether a round is saved already: the database went away before it answered the commit."""
+    """Return whether a round is saved already: the database went away before it answered the commit.
+
+    Raises:
+        StoreError: somebody has changed the round since, so nobody can tell.
+    """
     row = row_of(db, kept.id)
-    return row is not None and tuple(row[:3]) == (kept.revision, None, saved["round"])
+    if row is None or row[0] > kept.revision:
+        message = (
+            f"the database went away before it answered whether {shown_id(kept.id)} is saved, and somebody "
+            "went on with it since: store.find(…) returns what is saved"
+        )
+        raise StoreError(message, kept.id, code="changed")
+    return tuple(row[:3]) == (kept.revision, None, saved["round"])
 
 
 def has_turn(db: Statements, round_id: str) -> bool:
