@@ -195,12 +195,7 @@ _NAMED: Final = {
 
 
 def _not_as_named(log: str, begin: bytes) -> str | None:
-    """Return the reason why a file isn't what its name says; None if it can be read as what it is.
-
-    Args:
-        log: its path.
-        begin: its first bytes, if these aren't the ones of Parquet or of a database.
-    """
+    """Return the reason why a file isn't what its name says; None if it can be read as what it is."""
     kind = _NAMED.get(Path(log).suffix.lower())
     can_be_read = begin.startswith((_GZIP, _ZSTD)) or begin.lstrip(_BEFORE_JSON)[:1] in b"{["
     return None if kind is None or can_be_read else f"it isn't {kind}: it begins with {begin!r}"
@@ -520,12 +515,7 @@ def _skip_line(stream: BinaryIO, left: int) -> int:
 
 
 def _records_in_block(block: bytes, number: int) -> Iterator[Iterable[Record]]:
-    """Yield the records of lines that aren't blank.
-
-    Args:
-        block: lines; of one that is too long, at least its beginning.
-        number: the number of the first line.
-    """
+    """Yield the records of lines that aren't blank."""
     lines = block.removesuffix(b"\n")
     if len(block) <= MAX_LINE:
         yield _records_in_lines(lines, number)

@@ -24,11 +24,6 @@ def find_call(calls: tuple[ToolCall[Any], ...], call: WhichCall, kind: str) -> T
         calls: all calls of the turn.
         call: its id, its position, or the call itself.
         kind: the state that the call must have: `deferred`, `deferred or pending`, or `handled`.
-
-    Raises:
-        RoundError: no call matches, or several do; or a number is the position of one call and the id of
-            another one.
-        TypeError: `call` is neither an id, a position, nor a call.
     """
     wanted = set(kind.split(" or "))
     named = _named(calls, call)
@@ -90,11 +85,7 @@ def _named(calls: tuple[ToolCall[Any], ...], call: Any) -> list[ToolCall[Any]]:
 
 
 def _check_no_id(calls: tuple[ToolCall[Any], ...], position: int) -> None:
-    """Check that a position isn't the id of another call, which the caller may mean.
-
-    Raises:
-        RoundError: it is.
-    """
+    """Check that a position isn't the id of another call, which the caller may mean."""
     others = [one.id for one in calls if one.index != position and _is_number(one.id, position)]
     if others:
         written = quote(others[0])
@@ -115,11 +106,7 @@ def _is_number(text: str, number: int) -> bool:
 
 
 def _check_same(found: ToolCall[Any], call: Any) -> None:
-    """Check that a call given as a value still waits for the same thing: it may come from an older state.
-
-    Raises:
-        RoundError: the call now asks something else, or has another input.
-    """
+    """Check that a call given as a value still waits for the same thing: it may come from an older state."""
     if found is call or not isinstance(call, ToolCall) or not found.state == call.state == "deferred":
         return
     seen: Any = call  # pyright: ignore[reportUnknownVariableType]  # of whatever input

@@ -24,16 +24,7 @@ _SHOWN_NAMES = 3
 
 
 def settled(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> tuple[ToolResult, ...]:
-    """Return a result for each call of a turn, in order.
-
-    Args:
-        calls: all calls of the turn.
-        results: results of the pending calls; the result for an issue replaces the one that the issue has.
-
-    Raises:
-        CommitError: some results don't fit; the error lists all of them.
-        TypeError: something isn't a result.
-    """
+    """Return a result for each call of a turn, in order."""
     given, faults = _matched(calls, results)
     found: list[ToolResult] = []
     for call in calls:
@@ -55,17 +46,7 @@ _DECIDE = "approve or reject it, or give the executor a function that asks (conf
 
 
 def with_results(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> list[ToolCall[Any]]:
-    """Return the calls of a turn, with the new results of some of them.
-
-    Args:
-        calls: all calls of the turn.
-        results: results of some pending calls, or for issues.
-
-    Raises:
-        CommitError: some results don't fit; the error lists all of them.
-        EncodeError: a result can't be saved.
-        TypeError: something isn't a result.
-    """
+    """Return the calls of a turn, with the new results of some of them."""
     given, faults = _matched(calls, results)
     _refuse(calls, faults)
     after = list(calls)
@@ -77,13 +58,7 @@ def with_results(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> li
 
 
 def revised(call: ToolCall[Any], result: object) -> ToolCall[Any]:
-    """Return a handled call with another result.
-
-    Raises:
-        EncodeError: the result can't be saved.
-        TypeError: the object isn't a result.
-        ValueError: it is the result of another call.
-    """
+    """Return a handled call with another result."""
     if not isinstance(result, ToolResult):
         message = f"revise takes a ToolResult, such as call.complete(…), not {received(result)}"
         raise TypeError(message)
@@ -95,11 +70,7 @@ def revised(call: ToolCall[Any], result: object) -> ToolCall[Any]:
 
 
 def _refuse(calls: Sequence[ToolCall[Any]], faults: Sequence[Finding]) -> None:
-    """Raise all faults, in the order of the calls, if there are any.
-
-    Raises:
-        CommitError: there are faults.
-    """
+    """Raise all faults, in the order of the calls, if there are any."""
     if faults:
         order = {call.id: call.index for call in reversed(calls)}
         raise CommitError(sorted(faults, key=lambda fault: order.get(fault.call_id or "", len(calls))))
@@ -113,15 +84,8 @@ def _matched(
     Several calls may share an id. A result that a call has made belongs to that call; the other results
     belong to the calls of the same name, in their order.
 
-    Args:
-        calls: all calls of the turn.
-        results: in any order.
-
     Returns:
         The results by the positions of their calls, and the faults, in the order of the results.
-
-    Raises:
-        TypeError: something isn't a result.
     """
     given = _checked(results)
     named = _by_id_and_name(calls)

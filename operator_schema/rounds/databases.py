@@ -249,11 +249,7 @@ class Tables:
             raise StoreError(message, code="unavailable") from error
 
     def _lacks(self, tables: Mapping[str, str]) -> bool:
-        """Return whether a table doesn't exist.
-
-        Raises:
-            StoreError: another version of the package, or another program, created the table.
-        """
+        """Return whether a table doesn't exist."""
         with self.transaction(writes=False) as db:
             found = {
                 table: [name for (name,) in db.execute(self.database.columns, (table,)).fetchall()]
@@ -286,15 +282,7 @@ class Tables:
 
 
 def as_key(what: str, text: str) -> str:
-    """Replace the characters that databases refuse, so that a query can contain the text.
-
-    Args:
-        what: the text is, for messages.
-        text: as given.
-
-    Raises:
-        TypeError: it isn't a string.
-    """
+    """Replace the characters that databases refuse, so that a query can contain the text."""
     return writable_text(what, text).replace("\0", "\ufffd")
 
 

@@ -141,11 +141,7 @@ def noted_details(call: ToolCall[Any]) -> Mapping[str, Any]:
 
 
 def with_own_input(call: ToolCall[Any]) -> ToolCall[Any]:
-    """Return a copy of a call whose input a hook or a person may change without an effect on the call.
-
-    Raises:
-        TypeError: the input can't be copied.
-    """
+    """Return a copy of a call whose input a hook or a person may change without an effect on the call."""
     return call.replace(_input=own_copy(call.tool, call.input))
 
 
@@ -165,13 +161,6 @@ def decided(
         decision: what the function returned.
         hook: the name of the hook that decided; None for a person.
         is_settled: whether a person has agreed to this very input.
-
-    Raises:
-        DecodeError: an input doesn't fit the types of the tool.
-        EncodeError: an input or output can't be written as JSON.
-        ToolError: the input belongs to another tool.
-        TypeError: the decision isn't a decision.
-        ValueError: the input was edited in place, and differs from the one in the decision.
     """
     decision = RunNormally() if decision is None else decision
     if not isinstance(decision, DECISIONS):
@@ -248,16 +237,7 @@ async def looked_at(
 
 
 async def _after_hooks(call: ToolCall[Any], hooks: ForTools, run: int) -> ToolCall[Any] | None:
-    """Show the result of a call to hooks, in their order, and return the call with the final result.
-
-    Args:
-        call: a call with its result.
-        hooks: hooks, each with the names of its tools, or None for all.
-        run: number of the run; the first is 1.
-
-    Returns:
-        The call; None if it is to run again.
-    """
+    """Return a call with the result that hooks leave it, in their order; None if it is to run again."""
     for hook, names in hooks:
         if names is not None and call.name not in names:
             continue
@@ -284,12 +264,7 @@ _HIDDEN = "the call ran, but its result can't be shown: the program failed to ch
 
 
 def _result_of(call: ToolCall[Any], decision: Any) -> ToolResult | RunAgain | None:
-    """Check the return value of a hook after a call.
-
-    Raises:
-        TypeError: the value is neither a result nor a decision that is allowed there.
-        ValueError: the result belongs to another call.
-    """
+    """Check the return value of a hook after a call."""
     if decision is None or isinstance(decision, RunAgain):
         return decision
     if not isinstance(decision, ToolResult):
@@ -355,12 +330,7 @@ def log_decision(level: int, call: ToolCall[Any], who: str, decision: str, about
 
 
 def decoded_call(call: ToolCall[Any]) -> DecodedCall:
-    """Return a call in the form that an executor runs.
-
-    Raises:
-        DecodeError: the answer to a question no longer fits its parameter.
-        ToolError: the tool no longer has the parameter for the answer.
-    """
+    """Return a call in the form that an executor runs."""
     return DecodedCall(
         call.raw,
         call.input,

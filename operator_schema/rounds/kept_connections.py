@@ -143,11 +143,7 @@ def _connected(name: str, **options: Any) -> sqlite3.Connection:
 
 
 def _opened(path: str) -> _Kept:
-    """Open a file.
-
-    Raises:
-        sqlite3.Error: the file can't be used.
-    """
+    """Open a file."""
     db = _connected(path)
     try:
         db.execute("PRAGMA schema_version").fetchone()  # opening a file doesn't read anything yet

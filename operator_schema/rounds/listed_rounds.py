@@ -190,11 +190,7 @@ def _named_tools(names: Iterable[str]) -> str:
 
 
 def _shown(round_id: object, text: object) -> dict[str, Any]:
-    """Return the data of a round for lists, from its row.
-
-    Raises:
-        StoreError: another program wrote the row.
-    """
+    """Return the data of a round for lists, from its row."""
     try:
         found = json.loads(cast("str", text))
         return {"reason": str(found["reason"]), "about": found["about"]}
@@ -203,11 +199,7 @@ def _shown(round_id: object, text: object) -> dict[str, Any]:
 
 
 def _waiting_round(row: Any) -> WaitingRound:
-    """Convert a row to a waiting round.
-
-    Raises:
-        StoreError: another program wrote the row.
-    """
+    """Convert a row to a waiting round."""
     found, position, since, state, conversation, tools, shown = row
     is_named = isinstance(conversation, (str, NoneType)) and isinstance(tools, str) and isinstance(found, str)
     if not is_named or state not in get_args(WaitingState) or not isinstance(since, (int, float)):
@@ -217,12 +209,7 @@ def _waiting_round(row: Any) -> WaitingRound:
 
 
 def seconds_of(what: str, given: object) -> float:
-    """Check and return a number of seconds.
-
-    Raises:
-        TypeError: the value isn't a number.
-        ValueError: the value is NaN.
-    """
+    """Check and return a number of seconds."""
     if isinstance(given, bool) or not isinstance(given, (int, float)):
         message = f"{what} must be a number, not {received(given)}"
         raise TypeError(message)
@@ -234,11 +221,7 @@ def seconds_of(what: str, given: object) -> float:
 
 
 def _whole(what: str, given: object) -> int:
-    """Return an integer that a database takes.
-
-    Raises:
-        TypeError: it isn't an integer.
-    """
+    """Return an integer that a database takes."""
     if isinstance(given, bool) or not isinstance(given, int):
         message = f"{what} must be an integer, not {received(given)}"
         raise TypeError(message)
@@ -246,12 +229,7 @@ def _whole(what: str, given: object) -> int:
 
 
 def number_of_rows(what: str, given: object) -> int:
-    """Return how many rows are read at most.
-
-    Raises:
-        TypeError: it isn't an integer.
-        ValueError: it is below 0.
-    """
+    """Return how many rows are read at most."""
     number = _whole(what, given)
     if number < 0:
         message = f"{what} must be 0 or more, not {received(given)}"

@@ -59,11 +59,6 @@ def read_call(call: RawCall, tools: Mapping[str, Tool[..., Any]], toolset: Named
     `upload`. A call is never corrected into one of a destructive tool, or of a tool about which a person is
     asked.
 
-    Args:
-        call: a call with the name of no tool.
-        tools: the tools that the model may call, by name.
-        toolset: the toolset with these tools.
-
     Returns:
         None if the call means no tool, or a tool whose calls have to be exact.
     """
@@ -81,12 +76,7 @@ def may_be_read(tool: Tool[..., Any]) -> bool:
 
 
 def with_name_note(call: RawCall, details: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the details of a call with a corrected name, with a note on the name before the other notes.
-
-    Args:
-        call: the call with the name of the tool.
-        details: the details of the call before.
-    """
+    """Return the details of a call with a corrected name, with a note on the name before the other notes."""
     note = repaired((), "name", quote(call.sent_name or ""), quote(call.name))
     return {**details, "repairs": (note, *details.get("repairs", ()))}
 
@@ -94,13 +84,7 @@ def with_name_note(call: RawCall, details: Mapping[str, Any]) -> dict[str, Any]:
 def unknown_tool(
     call: RawCall, tools: Mapping[str, Tool[..., Any]], toolset: NamedTools
 ) -> ToolNotFoundError:
-    """Return the error for a call with an unknown name; if the correct call is known, the error has it.
-
-    Args:
-        call: the call as the model sent it.
-        tools: as for `read_call`.
-        toolset: the toolset with these tools.
-    """
+    """Return the error for a call with an unknown name; if the correct call is known, the error has it."""
     meant = meant_tool(call, tools, toolset)
     if meant is not None:
         return _not_found(call.name, meant.tool, meant.arguments)
@@ -159,12 +143,7 @@ def _fits(tool: Tool[..., Any], given: Any) -> bool:
 
 
 def arguments_to_send(tool: Tool[..., Any], given: Any) -> dict[str, Any] | None:
-    """Return the arguments that a tool accepts without any repair; None if they can't be determined.
-
-    Args:
-        tool: the tool.
-        given: the arguments as they were sent.
-    """
+    """Return the arguments that a tool accepts without any repair; None if they can't be determined."""
     is_text = isinstance(given, (str, bytes, bytearray))
     try:
         if tool.exact().decode_report(given).ignored:

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from ..schema.style import StyleOptions
     from ..tools.tool import ToolDefinition
-    from .named_tools import Selection, Selector, SwitchedTools
+    from .named_tools import Selection, Selector
+    from .switched_tools import SwitchedTools
 
     Context: TypeAlias = Mapping[Any, Any]
     Selections: TypeAlias = Selection | Iterable[Selection]
@@ -276,11 +277,7 @@ class Offer(Value, Keeper, Generic[Input]):
 
 
 def _said(answer: Any, assistant: Any) -> tuple[Any, Any, str | None]:
-    """Return the calls, the message and the provider of an answer; anything else unchanged.
-
-    Raises:
-        TypeError: both an answer and another message are given.
-    """
+    """Return the calls, the message and the provider of an answer; anything else unchanged."""
     kind: Any = cast("Any", type(answer))
     if not (hasattr(kind, "calls") and hasattr(kind, "message")):
         return answer, assistant, None
@@ -308,12 +305,7 @@ _NOTE_LENGTH = 10_000
 
 
 def _own_note(about: Any) -> Any:
-    """Return a copy of a program's notes about a round.
-
-    Raises:
-        TypeError: the notes aren't JSON.
-        ValueError: the notes are too long, nest too deeply, or have a number that isn't JSON.
-    """
+    """Return a copy of a program's notes about a round."""
     try:
         own = own_json(about)
     except NotJSONError as error:
@@ -460,9 +452,6 @@ def _within(
         names: the names of the tools.
         order: the order of their priority.
         descriptions: descriptions for this request only.
-
-    Raises:
-        ValueError: `most` isn't a positive integer.
     """
     if type(most) is not int or most < 1:
         message = f"max_tokens must be a positive integer or None, not {as_written(most)}"
@@ -503,11 +492,7 @@ def _checked(toolset: NamedTools, descriptions: Mapping[str, str]) -> tuple[tupl
 
 
 def _selections(option: str, tools: Any) -> tuple[Any, ...]:
-    """Return the value of an option as a list of tools, names and toolsets.
-
-    Raises:
-        TypeError: the value has another type.
-    """
+    """Return the value of an option as a list of tools, names and toolsets."""
     given: Any = tools
     if isinstance(tools, (NamedTools, str, Tool)):
         return (given,)

@@ -49,13 +49,6 @@ async def asked_about(call: ToolCall[Any], asking: Asking | None, hooks: ForTool
         asking: a function that gets the call and the reason why it waits. It returns True, False, the text of
             a refusal, or a decision; or None if nobody decided. None if nobody can be asked.
         hooks: as for `decide`.
-
-    Raises:
-        DecodeError: an input doesn't fit the types of the tool.
-        FailedHookError: a hook failed.
-        TypeError: the answer has another type.
-        ValueError: the input was edited in place, and differs from the one in the answer.
-        Exception: the function that asks raised it.
     """
     if asking is None or call.state != "deferred" or call.question is not None or call.approvals > 1:
         return call
@@ -76,15 +69,7 @@ async def asked_about(call: ToolCall[Any], asking: Asking | None, hooks: ForTool
 
 
 def _decision(answer: Any, reason: str) -> Any:
-    """Convert the answer of a person to a decision.
-
-    Args:
-        answer: the answer of a person.
-        reason: the reason why the call waits; without a decision it continues to wait.
-
-    Raises:
-        TypeError: the answer can't be converted to a decision.
-    """
+    """Convert the answer of a person to a decision."""
     match answer:
         case True:
             return RunNormally(approved=True)
@@ -111,19 +96,6 @@ def agreed(
     """Return a deferred call with a person's approval: pending, or still deferred if others must agree too.
 
     Permission to run an interrupted call once more is separate from permission to run it at all.
-
-    Args:
-        call: the deferred call.
-        given: another input, or None.
-        by: the name of the person.
-        words: the comment of the person.
-
-    Raises:
-        RoundError: the call has expired; or several people have to agree, and this person has agreed before
-            or has no name.
-        DecodeError: the input doesn't fit, or the input of the call was edited in place and doesn't fit.
-        EncodeError: the input can't be written as JSON.
-        ToolError: the input belongs to another tool.
     """
     if call.has_expired:
         message = (
@@ -146,11 +118,7 @@ def agreed(
 
 
 def _agreeing(call: ToolCall[Any], after: ToolCall[Any], by: str | None) -> tuple[str, ...]:
-    """Return who has agreed to the call: if the input was changed, only the person who changed it.
-
-    Raises:
-        RoundError: the person has no name, or has agreed before.
-    """
+    """Return who has agreed to the call: if the input was changed, only the person who changed it."""
     which = shown_call(call.name, call.id)
     if by is None:
         message = f"{which} needs {call.approvals} approvals by different people: say who agrees (by=…)"
@@ -190,19 +158,7 @@ def _name_of(by: str | None) -> str:
 def answered(
     call: ToolCall[Any], question: Question, answer: object, by: str | None = None, words: str = ""
 ) -> ToolCall[Any]:
-    """Return a deferred call as pending again, with the answer to its question.
-
-    Args:
-        call: the call.
-        question: the question of the tool.
-        answer: the answer as JSON.
-        by: the name of the person.
-        words: the comment of the person.
-
-    Raises:
-        DecodeError: the answer doesn't fit, or the input was edited in place and doesn't fit.
-        EncodeError: the input was edited in place, and can't be written as JSON.
-    """
+    """Return a deferred call as pending again, with the answer to its question."""
     codecs = [answer_codec(call.tool, question.parameter)]
     if question._answer_type is not None:  # noqa: SLF001  # a value of this room
         codecs.append(codec_of(question._answer_type))  # noqa: SLF001  # as above

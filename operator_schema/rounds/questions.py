@@ -17,12 +17,7 @@ if TYPE_CHECKING:
 
 
 def question_of(tool: Tool[..., Any], raised: NeedsInput) -> Question:
-    """Return the question that a function raised.
-
-    Raises:
-        SchemaError: the type of the answer can't be read from JSON.
-        ToolError: the tool has no parameter for the answer.
-    """
+    """Return the question that a function raised."""
     schema = answer_schema(tool, raised)
     text = writable_text("a question", raised.question)
     return Question(text, raised.parameter, schema, raised.answer_type)
@@ -52,13 +47,7 @@ def answer_as_read(codec: Any, answer: Any, given: Any) -> Any:
 
 
 def check_answer(tool: Tool[..., Any], parameter: str, answer: Any) -> None:
-    """Check that a tool still understands a saved answer in the same way.
-
-    Raises:
-        DecodeError: the answer no longer fits, or would be read as something else.
-        SchemaError: the type of the parameter can't be read from JSON.
-        ToolError: the tool has no such parameter.
-    """
+    """Check that a tool still understands a saved answer in the same way."""
     codec = answer_codec(tool, parameter)
     now = answer_as_read(codec, answer, codec.decode(answer))
     check_written(f"the answer for {tool.name}", answer, now)

@@ -300,13 +300,7 @@ class Ranking:
 
 
 def _having(documents: Mapping[str, str], weight: int, lengths: dict[str, int]) -> Mapping[str, list[str]]:
-    """Return the names of the texts that have each term, once for each time that a text has it.
-
-    Args:
-        documents: the terms of each text, by name.
-        weight: their weight.
-        lengths: the length of each text so far, to which these terms are added.
-    """
+    """Return the names of the texts that have each term, once for each time that a text has it."""
     having: dict[str, list[str]] = defaultdict(list)
     for name, found in documents.items():
         split = found.split()

@@ -14,18 +14,22 @@ from ..message_text import received
 from ..tools.failures import ERROR, write_log
 from ..tools.signature import close_awaitable, is_awaitable, is_coroutine_function, is_generator_function
 from ..tools.tool_sources import places_of
-from .named_tools import NamedTools, entries_of
+from .named_tools import NamedTools
+from .tool_entries import entries_of
 from .toolset import Toolset
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Self
 
     from ..tools.metadata import Switch
     from ..tools.tool import Tool
-    from .named_tools import Member, Selection, Selector, SwitchedTools, ToolEntry
+    from .named_tools import Member, Selection, Selector
+    from .switched_tools import SwitchedTools
+    from .tool_entries import ToolEntry
 
     Listener = Callable[["RegistryChange"], object]
+    Reference = Callable[[], "Listener | None"]
 
 AnyMember = TypeVar("AnyMember")
 
@@ -262,31 +266,23 @@ class Listeners:
     A bound method is only referenced weakly, if its instance allows that.
     """
 
-    __slots__ = ("_lock", "_subscriptions")
+    __slots__ = ("_lock", "_subscribed")
 
     def __init__(self) -> None:
         self._lock = RLock()  # an instance that is freed meanwhile may unsubscribe in this thread
-        self._subscriptions: tuple[_Subscription, ...] = ()
+        self._subscribed: Mapping[object, Reference] = {}
 
     def add(self, listener: Listener) -> Callable[[], None]:
-        """Add a plain function.
-
-        Returns:
-            A function that removes the listener.
-
-        Raises:
-            TypeError: the listener isn't a plain function.
-        """
+        """Add a plain function, and return a function that removes it."""
         _check_listener(listener)
-        subscription = _Subscription(listener)
+        own = object()
         with self._lock:
-            alive = [one for one in self._subscriptions if one.listener() is not None]
-            self._subscriptions = (*alive, subscription)
+            alive = {key: one for key, one in self._subscribed.items() if one() is not None}
+            self._subscribed = {**alive, own: _reference_to(listener)}
 
         def unsubscribe() -> None:
-            subscription.listener = _nobody
             with self._lock:
-                self._subscriptions = tuple([one for one in self._subscriptions if one is not subscription])
+                self._subscribed = {key: one for key, one in self._subscribed.items() if key is not own}
 
         return unsubscribe
 
@@ -296,29 +292,16 @@ class Listeners:
         Args:
             names: the attributes of `RegistryChange`; nobody is called if all are empty.
         """
-        if not self._subscriptions or not any(names.values()):
+        if not self._subscribed or not any(names.values()):
             return
         change = RegistryChange(**names)
-        for subscription in self._subscriptions:
-            listener = subscription.listener()
-            if listener is not None:
+        for key, reference in self._subscribed.items():
+            listener = reference()
+            if listener is not None and key in self._subscribed:  # another listener may have removed it
                 _call(listener, change)
 
 
-class _Subscription:
-    """A listener, until it is unsubscribed or the instance of its method is freed."""
-
-    __slots__ = ("listener",)
-
-    def __init__(self, listener: Listener) -> None:
-        self.listener: Callable[[], Listener | None] = _reference(listener)
-
-
-def _nobody() -> None:
-    return None
-
-
-def _reference(listener: Listener) -> Callable[[], Listener | None]:
+def _reference_to(listener: Listener) -> Reference:
     if isinstance(listener, MethodType):
         try:
             return WeakMethod(listener)

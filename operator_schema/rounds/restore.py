@@ -145,11 +145,7 @@ def _signer_of(own: Any, work: Round[Any], digests: Sequence[Digest]) -> Digest 
 
 
 def _head(data: object, digests: Sequence[Digest], or_else: str) -> tuple[SavedHead, Digest]:
-    """Return a saved round with unchecked calls, each with an id and a name, and the function that signed it.
-
-    Raises:
-        RestoreError: the data as a whole can't be used.
-    """
+    """Return the data of a round, whose calls are still unchecked, and the function that signed it."""
     own = _own(data)
     if not is_object(own):
         _refuse("not_a_round", f"a saved round must be a JSON object, not {received(own)}")
@@ -203,12 +199,7 @@ def _own(data: object) -> Any:
 
 
 def _read(text: str | bytes) -> Any:
-    """Return the JSON value of a text.
-
-    Raises:
-        DecodeError: the text isn't JSON.
-        ValueError: a number in the text isn't valid JSON.
-    """
+    """Return the JSON value of a text."""
     try:
         # Our own reader refuses lone surrogates, but the model may have written some into its arguments.
         return read_distinct(text)
@@ -293,9 +284,6 @@ def _in_form(codec: Codec[Saved], data: dict[str, Any], free: Mapping[str, type[
         codec: the codec of the saved data.
         data: our own copy of the data.
         free: the class of each of these values by its name; each may be missing.
-
-    Raises:
-        DecodeError: the data have another form.
     """
     rest = {**data}
     taken: dict[str, Any] = {}
@@ -309,11 +297,7 @@ def _in_form(codec: Codec[Saved], data: dict[str, Any], free: Mapping[str, type[
 
 
 def _checked(data: dict[str, Any]) -> SavedCall:
-    """Return a saved call after checking its form.
-
-    Raises:
-        _MisfitError: the call has another form.
-    """
+    """Return a saved call after checking its form."""
     try:
         saved = _in_form(CALLS, data, _FREE)
     except DecodeError as error:
@@ -333,11 +317,7 @@ _LATEST = 2**53
 
 
 def _check_record(saved: SavedCall) -> None:
-    """Check the values that a codec can't check: times, the number of approvals, and changes of arguments.
-
-    Raises:
-        _MisfitError: no round has such values.
-    """
+    """Check the values that a codec can't check: times, the number of approvals, and changes of arguments."""
     wait = saved.wait
     times = [saved.deferred_at, None if wait is None else wait.expires_at]
     for one in saved.decisions:
@@ -395,11 +375,7 @@ def _decided(toolset: NamedTools, index: int, raw: RawCall, saved: SavedCall) ->
 
 
 def _call(toolset: NamedTools, index: int, raw: RawCall, saved: SavedCall) -> ToolCall[Any]:
-    """Return a call with its input.
-
-    Raises:
-        _MisfitError: the tool no longer exists, or the input or answers no longer fit it.
-    """
+    """Return a call with its input."""
     try:
         tool = toolset[raw.name]
     except ToolNotFoundError:
@@ -439,13 +415,7 @@ def _seconds(saved: SavedCall) -> float | None:
 
 
 def _input(tool: Tool[..., Any], raw: RawCall, saved: SavedCall) -> Any:
-    """Return the saved input.
-
-    Raises:
-        DecodeError: the input no longer fits, or the tool reads it differently.
-        ToolError: nobody can know whether the input is the same.
-        Exception: the code of a class raised it.
-    """
+    """Return the saved input."""
     from_arguments = saved.input is None or saved.source is not None
     given = tool.decode(arguments_to_decode(raw) if from_arguments else saved.input)
     if saved.input is not None:
@@ -456,23 +426,14 @@ def _input(tool: Tool[..., Any], raw: RawCall, saved: SavedCall) -> Any:
 
 
 def _answers(tool: Tool[..., Any], saved: SavedCall) -> tuple[tuple[str, Any], ...]:
-    """Return the saved answers.
-
-    Raises:
-        DecodeError: an answer no longer fits, or would be read as something else.
-        ToolError: the tool no longer has such a parameter.
-    """
+    """Return the saved answers."""
     for name, answer in saved.answers.items():
         check_answer(tool, name, answer)
     return tuple(saved.answers.items())
 
 
 def _question(call: ToolCall[Any], saved: SavedCall) -> Question | None:
-    """Return the question of a tool.
-
-    Raises:
-        _MisfitError: the tool can no longer take an answer to the question.
-    """
+    """Return the question of a tool."""
     asked = saved.question
     if asked is None:
         return None

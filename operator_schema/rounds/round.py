@@ -212,11 +212,7 @@ class Round(Value, Generic[Input]):
             return await self._decided(call_hooks_of(hooks, self.toolset).before)
 
     async def _decided(self, hooks: ForTools, asking: Asking | None = None) -> Self:
-        """Ask hooks about all pending calls; then ask a person about those that wait now.
-
-        Raises:
-            HookError: a hook failed, or the function that asks. Its `round` has the decisions before that.
-        """
+        """Ask hooks about all pending calls; then ask a person about those that wait now."""
         if asking is None and not hooks:
             return self.confirmed()
         calls = list(self.calls)
@@ -231,11 +227,7 @@ class Round(Value, Generic[Input]):
     async def _decide(
         self, call: ToolCall[Any], deciding: Coroutine[Any, Any, ToolCall[Any]], calls: list[ToolCall[Any]]
     ) -> ToolCall[Any]:
-        """Wait for a decision about a call.
-
-        Raises:
-            HookError: the hook or the function that decides failed.
-        """
+        """Wait for a decision about a call."""
         who: str | None = None  # from the function given as `confirm`
         try:
             return await deciding
@@ -573,12 +565,7 @@ class Round(Value, Generic[Input]):
     async def _run(
         self, run_all: RunAll, hooks: ForTools, limited: Limited | None, ended: Ended | None
     ) -> Round[Input]:
-        """Run the pending calls, and show the results to hooks.
-
-        Raises:
-            InterruptedRoundError: functions raised exceptions that the executor passes through.
-            RoundError: a call was run before; nothing was run.
-        """
+        """Run the pending calls, and show the results to hooks."""
         settlement = self._settlement
         pending = [call for call in self.pending if call.tool.has_function]
         decoded = [decoded_call(call) for call in pending]
@@ -698,11 +685,7 @@ class Round(Value, Generic[Input]):
             raise RoundError(message)
 
     def _find(self, call: WhichCall, kind: str) -> ToolCall[Any]:
-        """Return the one call that the caller means, if a decision about it is possible.
-
-        Raises:
-            RoundError: no call matches, several do, or another state of the round ran it.
-        """
+        """Return the one call that the caller means, if a decision about it is possible."""
         self._check_open()
         found = find_call(self.calls, call, kind)
         self._settlement.check_not_run(found)
@@ -717,12 +700,7 @@ def _people() -> ModuleType:
 
 
 def _said(by: object, words: object) -> tuple[str | None, str]:
-    """Check and return the name and the comment of the person who decides.
-
-    Raises:
-        TypeError: the name or the comment isn't a string.
-        ValueError: the name is empty.
-    """
+    """Check and return the name and the comment of the person who decides."""
     if by is None and words == "":
         return None, ""
     from ..tools.decision_records import checked_by  # the record of a decision comes with it

@@ -417,10 +417,6 @@ def _saved_input(call: ToolCall[Any]) -> dict[str, Any]:
 
     The input is written again, since somebody may have changed it in place. It is saved even if it equals the
     arguments, so that the tool can't read them differently after a restart.
-
-    Raises:
-        EncodeError: the input was changed, and can't be written.
-        ToolError: the input was changed, and has an `InitVar`, which the instance doesn't store.
     """
     tool = call.tool
     try:

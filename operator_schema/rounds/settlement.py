@@ -93,26 +93,13 @@ class Settlement:
     # --- runs ------------------------------------------------------------------------------------
 
     def check_not_run(self, call: ToolCall[Any]) -> None:
-        """Check that a call hasn't run yet.
-
-        Raises:
-            RoundError: this state of the round or another one ran it.
-        """
+        """Check that a call hasn't run yet."""
         run = self._runs.get(call.run)
         if run is not None:
             raise _ran(call, run)
 
     def begin(self, calls: Sequence[ToolCall[Any]], begun: list[CallRun]) -> None:
-        """Note that calls are running now: all of them, or none.
-
-        Args:
-            calls: the calls.
-            begun: a dict that gets the run of each call before it is visible to others; the caller must end
-                the runs.
-
-        Raises:
-            RoundError: one of the calls has run already.
-        """
+        """Note that calls are running now: all of them, or none."""
         for position, call in enumerate(calls):
             run = CallRun()
             begun.append(run)
@@ -152,11 +139,7 @@ class Settlement:
         return None if found is None else found.how
 
     def settle(self, how: str) -> None:
-        """End the round.
-
-        Raises:
-            RoundError: the round has ended already.
-        """
+        """End the round."""
         own = _Ending(how)
         # This is one step, so that only one of several threads can be the first.
         first = self._ending.setdefault(None, own)

@@ -38,13 +38,6 @@ def digests_with(secret: Secret) -> list[Digest]:
 
     The digest stays the same after a database has reordered keys, or written `1.0` as `1`. The key `digest`
     of the object itself isn't included.
-
-    Args:
-        secret: the secret, as for `check_secret`.
-
-    Raises:
-        TypeError: as `check_secret`.
-        ValueError: as `check_secret`.
     """
     if secret is None:
         return [_digest_of(text_digest)]
@@ -52,15 +45,7 @@ def digests_with(secret: Secret) -> list[Digest]:
 
 
 def seal_with(secret: Secret) -> Callable[[str], str]:
-    """Return the function that makes the digest of a canonical text, with the key that signs.
-
-    Args:
-        secret: the secret, as for `check_secret`.
-
-    Raises:
-        TypeError: as `check_secret`.
-        ValueError: as `check_secret`.
-    """
+    """Return the function that makes the digest of a canonical text, with the key that signs."""
     return _seal_of(_keys_of(secret)[0])
 
 

@@ -27,11 +27,7 @@ LARGEST_INTEGER = 2**63 - 1
 
 
 def row_of(db: Statements, round_id: str) -> Any:
-    """Return a round's revision, run start, data, earlier data, and whether its calls began; or None.
-
-    Raises:
-        StoreError: another program wrote into its row.
-    """
+    """Return a round's revision, run start, data, earlier data, and whether its calls began; or None."""
     row = ROUNDS.read(db, round_id, "revision, since, round, before, begun")
     if row is None:
         return None
@@ -59,9 +55,19 @@ def ended_in(db: Statements, round_id: str, revision: int) -> list[str]:
 
 
 def is_kept(db: Statements, kept: Round[Any], saved: Mapping[str, Any]) -> bool:
-    """Return whether a round is saved already: the database went away before it answered the commit."""
+    """Return whether a round is saved already: the database went away before it answered the commit.
+
+    Raises:
+        StoreError: somebody has changed the round since, so nobody can tell.
+    """
     row = row_of(db, kept.id)
-    return row is not None and tuple(row[:3]) == (kept.revision, None, saved["round"])
+    if row is None or row[0] > kept.revision:
+        message = (
+            f"the database went away before it answered whether {shown_id(kept.id)} is saved, and somebody "
+            "went on with it since: store.find(…) returns what is saved"
+        )
+        raise StoreError(message, kept.id, code="changed")
+    return tuple(row[:3]) == (kept.revision, None, saved["round"])
 
 
 def has_turn(db: Statements, round_id: str) -> bool:
@@ -101,13 +107,7 @@ def shown_id(round_id: str) -> str:
 
 
 def gone(round_id: str, row: Any, code: StoreErrorCode = "changed") -> StoreError:
-    """Return the error for a round that isn't available now.
-
-    Args:
-        round_id: the id of the round.
-        row: the present row of the round.
-        code: the code of the error if the round waits.
-    """
+    """Return the error for a round that isn't available now; `code` is for a round that waits."""
     name = shown_id(round_id)
     if row is None:
         return StoreError(f"{name} is done, or was never stored", round_id, code="done")

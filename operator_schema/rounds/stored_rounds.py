@@ -93,19 +93,7 @@ class StoredRound(Value):
 
 
 def _calls_of_row(text: str, ended: Sequence[str]) -> tuple[tuple[StoredCall, ...], Any]:
-    """Return the calls of a saved round, and what its program noted about it.
-
-    Args:
-        text: the round, as a store saved it.
-        ended: its calls that ended since then, each as the store saved it.
-
-    Raises:
-        DecodeError: something else wrote it.
-        KeyError: the same, as for the next ones.
-        RecursionError: it nests too deep.
-        TypeError: it has another form.
-        ValueError: it isn't JSON.
-    """
+    """Return the calls of a saved round, and what its program noted about it."""
     head = without_texts(json.loads(text), ("assistant", "about"))
     calls = [*head["calls"]]
     for one in map(json.loads, ended):
@@ -176,11 +164,7 @@ def _ended_call(sent: RawCall, result: ToolResult, decisions: tuple[DecisionReco
 
 
 def stored_round(round_id: str, row: Any, ended: Sequence[str], now: float) -> StoredRound:
-    """Return the round of a row.
-
-    Raises:
-        StoreError: something else wrote it.
-    """
+    """Return the round of a row."""
     text, revision, since, begun, lease, owner, state, waits, conversation = row
     try:
         calls, about = _calls_of_row(text, ended)

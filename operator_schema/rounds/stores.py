@@ -181,11 +181,7 @@ class Store:
         return stored_round(round_id, row, ended, now)
 
     def _committed(self, round_id: str, row: Any) -> StoredRound:
-        """Return a round that is in a transcript.
-
-        Raises:
-            StoreError: it isn't.
-        """
+        """Return a round that is in a transcript."""
         if row is None:
             message = f"there is no round {shown_id(round_id)}, and no turn of it in a transcript"
             raise StoreError(message, round_id, code="done")
@@ -386,7 +382,7 @@ class Store:
         try:
             kept = await in_thread(lambda: self.keep(claimed, after))
         except Exception as error:
-            raise StoreError(_unsaved(claimed, begun, error), claimed.id, after, code="unsaved") from error
+            raise _unsaved(claimed, begun, error, after) from error
         return cast("Round[Any]", kept)
 
     def _steps_of(self, claimed: Round[Any], begun: list[Round[Any]], in_thread: Any) -> tuple[Any, Any]:
@@ -486,7 +482,8 @@ class Store:
             after: the round with the results of its calls.
 
         Raises:
-            StoreError: somebody took it back meanwhile; or the database is away.
+            StoreError: somebody took it back meanwhile; the answer of the database got lost, and somebody has
+                gone on with the round since (`changed`); or the database is away.
         """
         revision: Any = claimed.revision
         kept = after.replace(revision=revision + 1)
@@ -540,12 +537,7 @@ class Store:
     def _restored(
         self, round_id: str, row: Any, toolset: Toolset[Any], ended: Sequence[str] = ()
     ) -> Round[Any]:
-        """Return the round of a row in its revision; if its calls had begun, the unfinished ones wait.
-
-        Raises:
-            RestoreError: the round no longer fits; or it is another round, whose own signature would be
-                correct.
-        """
+        """Return the round of a row in its revision; if its calls had begun, the unfinished ones wait."""
         problems: Sequence[Finding] = ()
         try:
             found: Any = toolset.restore_round(row[2], secret=self._secret)
@@ -790,11 +782,7 @@ def _reading(where: object) -> Generator[None]:
 
 
 def _check_toolset(given: object) -> None:
-    """Check the toolset given for a round.
-
-    Raises:
-        TypeError: the object isn't a toolset.
-    """
+    """Check the toolset given for a round."""
     if hasattr(given, "restore_round"):
         return
     ways = {
@@ -818,12 +806,17 @@ def _noting(error: BaseException, claimed: Round[Any], begun: Sequence[object]) 
     try:
         yield
     except Exception as failure:  # noqa: BLE001  # whatever it is: the first exception is raised
-        error.add_note(_unsaved(claimed, begun, failure))
+        error.add_note(str(_unsaved(claimed, begun, failure)))
 
 
-def _unsaved(claimed: Round[Any], begun: Sequence[object], error: Exception) -> str:
-    """Write that a round can't be saved, whether it ran, and where it is now."""
+def _unsaved(
+    claimed: Round[Any], begun: Sequence[object], error: Exception, after: Round[Any] | None = None
+) -> StoreError:
+    """Return the error that says that a round can't be saved, whether it ran, and where it is now."""
+    if isinstance(error, StoreError) and error.code == "changed":  # it may be saved: see `is_kept`
+        return StoreError(error.message, claimed.id, after, code="changed")
     ran = "after its run" if begun else "(nothing has run)"
     is_taken = isinstance(error, StoreError) and error.round_id is not None  # by a process, so it isn't stuck
     where = "" if is_taken else ", so it is one of store.stuck()"
-    return f"{claimed.id} can't be saved {ran}{where}: {exception_text(error)}"
+    message = f"{claimed.id} can't be saved {ran}{where}: {exception_text(error)}"
+    return StoreError(message, claimed.id, after, code="unsaved")

@@ -373,9 +373,6 @@ class ToolCall(Value, Generic[Input]):
         """Return the arguments before edits in place: from the model, or after the last recorded change.
 
         A value that a default creates anew each time is the same as in the input.
-
-        Raises:
-            Exception: the arguments no longer give an input, or the input can't be written.
         """
         if self._changed is not None:
             return self._changed.arguments
@@ -592,13 +589,6 @@ def call_with_input(
 ) -> ToolCall[Any]:
     """Return a pending call with its input, and with arguments that nobody else can change.
 
-    Args:
-        index: the position of the call in the turn.
-        raw: the call as the model sent it.
-        tool: the called tool.
-        given: the input.
-        notes: the report of decoding the arguments: repairs, and ignored keys.
-
     Raises:
         DecodeError: the arguments aren't JSON, although they fit the types.
     """
@@ -608,14 +598,7 @@ def call_with_input(
 
 
 def call_issue(index: int, raw: RawCall, arguments: Any, result: ToolResult) -> ToolCall[Any]:
-    """Return a call that can't be run.
-
-    Args:
-        index: the position of the call in the turn.
-        raw: the call as the model sent it.
-        arguments: our own copy of its arguments.
-        result: the text for the model; its details may contain the exception.
-    """
+    """Return a call that can't be run."""
     error = (result.details or {}).get("exception")
     own = ToolResult(raw.id, raw.name, result.content, is_error=True, code=result.code)
     return ToolCall(index, raw, arguments, None, None, "issue", _result=own, _error=error)

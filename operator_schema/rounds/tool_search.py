@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from _thread import RLock
-from collections import ChainMap, Counter
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from copy import copy
-from itertools import chain, islice
+from itertools import islice
 from json import loads
-from time import sleep
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 from ..json_values import is_array, is_object
@@ -29,10 +26,11 @@ from ..tools.function import tool
 from ..tools.injected_values import WholeContext  # noqa: TC001  # the tool evaluates its annotations
 from ..tools.injection import skip
 from ..tools.signature import is_coroutine_function
-from .named_tools import ToolEntry
 from .offer import make_offer
-from .ranking import Ranking, TermReader, best, fused, in_turn, is_from, similarities
+from .ranking import best, fused, in_turn, is_from, similarities
 from .registry import Registry
+from .tool_entries import ToolEntry
+from .tool_index import ToolIndex, text_for_vector
 from .transcript import Turn
 
 if TYPE_CHECKING:
@@ -56,22 +54,17 @@ _NOTHING = "No tool fits these words. Try others: say what has to be done, and w
 
 _LONGEST_QUERY = 2_000
 _LONGEST_ANSWER = 1_000_000
-_LONGEST_SUMMARY, _MOST_CHARACTERS = 500, 20_000
-"""The maximum number of shown characters of a description, and of read characters of a tool's texts."""
+_LONGEST_SUMMARY = 500
+"""How many characters of a description the model sees."""
+
 _RANKED = 50
 """How many tools of each ranking are fused."""
-
-_NAME_WEIGHT, _DESCRIPTION_WEIGHT, _OTHER_WEIGHT = 4, 2, 1
-
-_MOST_PARTS = 20_000
-"""The maximum number of parts of a schema that are read."""
 
 _READ_AT_ONCE = 100
 """The most tools that a search reads itself; if there are more, a thread reads them beforehand."""
 
-
-_REMADE = {"_moment": None, "_function": None}
-"""The attributes that a copy creates anew."""
+_REMADE = {"_current": None, "_function": None}
+"""Attributes that a copy doesn't take over."""
 
 
 class _Short:
@@ -163,7 +156,7 @@ class ToolSearch(Registry):
         self._embed, self._most, self._with_message = embed, most, with_message
         self._description = f"{_ABOUT}." if about is None else f"{_ABOUT}: {writable_text('about', about)}"
         self._vectors: dict[str, list[float]] = {}
-        self._moment: _Moment | None = None
+        self._current: _CurrentTools | None = None
         # Whether a search found each name, for tools that come back, such as those of a server that has
         # changed.
         self._known: dict[str, bool | None] = {name: None}
@@ -202,10 +195,7 @@ class ToolSearch(Registry):
     def __entries__(self) -> tuple[ToolEntry, ...]:
         """Return the entries for another set of tools: only the tools, as if all had been found."""
         kept = super().__entries__()
-        return tuple([entry.replace(found=None) for entry in kept if not self._is_search(entry)])
-
-    def _is_search(self, entry: ToolEntry) -> bool:
-        return _searches(entry, self._function)
+        return tuple([entry.replace(found=None) for entry in kept if not _searches(entry, self._function)])
 
     # --- searching -------------------------------------------------------------------------------
 
@@ -229,7 +219,7 @@ class ToolSearch(Registry):
         """
         query, prefix = checked_text("a query", query), checked_text("prefix", prefix)
         message = _both_ends(checked_text("message", message))
-        now = self._now()
+        now = self._current_tools()
         snapshot = now.snapshot
 
         def is_wanted(name: str) -> bool:
@@ -241,7 +231,7 @@ class ToolSearch(Registry):
 
     def _why_nothing(self, prefix: str, context: Context | None) -> str:
         """Return the note on a search without results; it names only prefixes that the model may see."""
-        now = self._now()
+        now = self._current_tools()
         names = [name for name in now.snapshot.tools if now.may_be_found(name)]
         offered = [name for name in names if now.snapshot.is_offered(name, context)]
         return no_such_prefix(prefix, offered) or _NOTHING
@@ -262,14 +252,7 @@ class ToolSearch(Registry):
     def _with_vectors(
         self, index: ToolIndex, ranked: Iterator[str], asked: str, is_wanted: Callable[[str], bool]
     ) -> Iterator[str]:
-        """Yield the names of wanted tools that match by words, and by vectors if there are any.
-
-        Args:
-            index: the index of all tools.
-            ranked: the names that match by words, the best first.
-            asked: the text for the vectors.
-            is_wanted: whether a name may be listed.
-        """
+        """Yield the names of wanted tools that match by words, and by vectors if there are any."""
         if self._embed is None:
             return filter(is_wanted, ranked)
         by_words = [*filter(is_wanted, ranked)]
@@ -283,20 +266,13 @@ class ToolSearch(Registry):
         return iter([*both, *[name for name in by_words[_RANKED:] if name not in both]])
 
     def _similarities(self, query: str, tools: Mapping[str, Tool[..., Any]]) -> dict[str, float]:
-        """Return the cosine by name; the vector of each text is computed once.
-
-        Raises:
-            ValueError: the function returns a wrong number of vectors, or vectors of several lengths.
-            Exception: the function raised it.
-        """
+        """Return the cosine by name; the vector of each text is computed once."""
         texts = {name: text_for_vector(one) for name, one in tools.items()}
         known = self._vectors
         new = [text for text in dict.fromkeys(texts.values()) if text not in known]
         asked = [query, *new]
         made = [[float(number) for number in vector] for vector in cast("Embed", self._embed)(asked)]
-        sizes = {
-            len(vector) for vector in [*made, *[known[text] for text in texts.values() if text in known]]
-        }
+        sizes = {len(vector) for vector in [*made, *known.values()]}
         if len(made) != len(asked) or len(sizes) != 1:
             message = f"embed returns one vector for each of {len(asked)} texts, all of one length"
             raise ValueError(message)
@@ -312,20 +288,19 @@ class ToolSearch(Registry):
                 self._named[name] = self._named.pop(name).replace(found=True)
                 self._known[name] = True
             self._toolset = None if new else self._toolset
-        # The data for the next request are made here, in the thread of the search.
-        _ = self._now().toolset.hooks
+        _ = self._current_tools().toolset.hooks  # in this thread, so that the next request needn't find them
         self._listeners.tell(switched=tuple(new))
 
-    def _now(self) -> _Moment:
+    def _current_tools(self) -> _CurrentTools:
         """Return the current tools; their index is built when it is first used."""
-        toolset, now = self.toolset, self._moment
+        toolset, now = self.toolset, self._current
         if now is None or now.toolset is not toolset:
-            now = self._moment = _Moment(toolset, self._function, None if now is None else now.index)
+            now = self._current = _CurrentTools(toolset, self._function, None if now is None else now.index)
         return now
 
-    def _read_ahead(self) -> _Moment:
+    def _read_ahead(self) -> _CurrentTools:
         """Return the current tools; if there are many, a thread starts to read them for a search."""
-        now = self._now()
+        now = self._current_tools()
         if len(now.index.tools) > _READ_AT_ONCE:
             now.index.read_ahead()
         return now
@@ -365,7 +340,7 @@ class ToolSearch(Registry):
         Raises:
             TypeError: the history isn't a list of items.
         """
-        return self._now().found_in(_items_of(history))
+        return self._current_tools().found_in(_items_of(history))
 
     def for_conversation(self, history: Iterable[Any] = (), /) -> Self:
         """Return a registry of the same tools for one conversation, with only the tools found in it.
@@ -380,7 +355,7 @@ class ToolSearch(Registry):
         """
         found = self.found_in(history)
         made = copy(self)
-        made._moment = self._now()  # noqa: SLF001  # its own class, which shares the index
+        made._current = self._current_tools()  # noqa: SLF001  # its own class, which shares the index
         made._begin(found)  # noqa: SLF001  # its own class
         return made
 
@@ -455,7 +430,7 @@ class ToolSearch(Registry):
     def __getstate__(self) -> tuple[Any, ...]:
         """Return the state for copies and pickles: each copy creates its own search tool."""
         entries, attributes = super().__getstate__()
-        own = next((entry for entry in entries if self._is_search(entry)), None)
+        own = next((entry for entry in entries if _searches(entry, self._function)), None)
         attributes = {key: value for key, value in attributes.items() if key not in _REMADE}
         attributes["_known"] = dict(self._known)
         search = None if own is None else (own.tool.name, own.switch)
@@ -490,12 +465,7 @@ def _given_context(context: Context | None, message: str | None) -> Context | No
 
 
 def _check_options(embed: Any, most: Any, with_message: Any) -> None:
-    """Check the options `embed`, `most` and `with_message`.
-
-    Raises:
-        TypeError: `embed` isn't a plain function, or `with_message` isn't a bool.
-        ValueError: `most` isn't a positive integer.
-    """
+    """Check the options `embed`, `most` and `with_message`."""
     if embed is not None and (not callable(embed) or is_coroutine_function(embed)):
         wanted = "a plain function (def) that takes texts and returns vectors"
         message = f"embed must be {wanted}, not {received(embed)}"
@@ -510,11 +480,7 @@ def _check_options(embed: Any, most: Any, with_message: Any) -> None:
 
 
 def _items_of(history: Any) -> list[Any]:
-    """List the items of a conversation.
-
-    Raises:
-        TypeError: the history isn't a list of items.
-    """
+    """List the items of a conversation."""
     if isinstance(history, (str, Mapping)) or not hasattr(history, "__iter__"):
         given = received(cast("object", history))
         message = f"a history must be a transcript or a list of turns, not {given}"
@@ -557,8 +523,8 @@ def _found_by_searches(item: Any, names: Collection[str]) -> list[str]:
         results = [(one.get("name"), one.get("is_error"), one.get("content")) for one in saved]
     else:
         return []
-    return [told for name, is_error, content in results if name in names and not is_error
-            for told in _names_in(content)]  # fmt: skip
+    answers = [content for name, is_error, content in results if name in names and not is_error]
+    return [name for content in answers for name in _names_in(content)]
 
 
 def _names_in(content: Any) -> list[str]:
@@ -575,8 +541,8 @@ def _names_in(content: Any) -> list[str]:
     return [name for name in shown if isinstance(name, str)]
 
 
-class _Moment:
-    """The tools of a search at one time; immutable.
+class _CurrentTools:
+    """The tools of a search until the registry changes; immutable.
 
     Args:
         toolset: the toolset with the tools.
@@ -616,168 +582,10 @@ class _Moment:
 
     def found_in(self, items: Iterable[Any]) -> tuple[str, ...]:
         """List the names of the tools that searches found, from the items of a history."""
-        told = [name for item in items for name in _found_by_searches(item, self.own)]
-        return tuple([name for name in dict.fromkeys(told) if self.may_be_found(name)])
+        said = [name for item in items for name in _found_by_searches(item, self.own)]
+        return tuple([name for name in dict.fromkeys(said) if self.may_be_found(name)])
 
 
 def _searches(entry: ToolEntry, function: object) -> bool:
     """Return whether a tool is the search tool, also under another name."""
     return getattr(entry.tool, "__wrapped__", None) is function
-
-
-# --- reading tools for a search ------------------------------------------------------------------
-
-
-_SENTENCE_END = re.compile(r"[.!?\n](?:(?<=\n)|\s)\s*")
-
-_SHARED_BY = 5
-"""If this many tools share a sentence, it says nothing about each of them, but maybe about their server."""
-
-
-class ToolText:
-    """The terms of one tool, as a search reads them.
-
-    Args:
-        one: the tool.
-        reader: the reader of terms, which may have read other tools.
-
-    Attributes:
-        name: the terms of its name.
-        about: the terms of its title and tags.
-        sentences: the terms of its description, a line for each sentence.
-        others: the terms of its parameters.
-        text: the text with all its words, in which slips are looked for.
-    """
-
-    __slots__ = ("about", "name", "others", "sentences", "text")
-
-    def __init__(self, one: Tool[..., Any], reader: TermReader) -> None:
-        about = f"{one.annotations.title or ''} {' '.join(sorted(one.tags))}"[:_MOST_CHARACTERS]
-        left = _MOST_CHARACTERS - len(about)
-        description = one.description[:left]
-        others = "\n".join(_texts_in(one.input_schema()))[: left - len(description)]
-        self.name = reader.all_terms(one.name)
-        self.about = reader.terms(about)
-        self.sentences = "\n".join(filter(None, map(reader.terms, _SENTENCE_END.split(description))))
-        self.others = reader.terms(others)
-        self.text = f"{one.name}\n{about}\n{description}\n{others}"
-
-    def each_sentence(self) -> dict[str, None]:
-        """Return the terms of each sentence of its description, each once."""
-        return dict.fromkeys(self.sentences.splitlines())
-
-
-def read_tool(one: Tool[..., Any], reader: TermReader) -> ToolText:
-    """Return the terms of a tool, as a search reads them; the tool stores them.
-
-    Args:
-        one: the tool.
-        reader: as for `ToolText`.
-    """
-    known: ToolText | None = one.kept_form("search_terms")
-    return one.keep_form("search_terms", ToolText(one, reader)) if known is None else known
-
-
-class ToolIndex:
-    """An index of the words of all tools; it reads them when it is first used.
-
-    A sentence that many tools share only counts if a query has no other words.
-
-    Args:
-        tools: the tools by name.
-    """
-
-    __slots__ = ("_is_read_ahead", "_rankings", "tools")
-
-    def __init__(self, tools: dict[str, Tool[..., Any]]) -> None:
-        self.tools = tools
-        self._is_read_ahead = False
-        self._rankings: tuple[Ranking, Ranking] | None = None
-
-    def scores(self, query: str, message: str) -> dict[str, float]:
-        """Return the scores, by name, of the tools that match a query, or a message beside it."""
-        by_own, by_shared = self.rankings()
-        return by_own.scores(query, message) or by_shared.scores(query, message)
-
-    def rankings(self) -> tuple[Ranking, Ranking]:
-        """Return two rankings: by the texts of each tool alone, and by the sentences that tools share."""
-        made = self._rankings
-        if made is None:
-            # A thread that reads tools beforehand starts at the other end, so that two threads read each tool
-            # once.
-            reader = TermReader()
-            made = self._rankings = _rankings_of(
-                {name: read_tool(self.tools[name], reader) for name in reversed(self.tools)}
-            )
-        return made
-
-    def read_ahead(self) -> None:
-        """Start a thread that reads the tools, once; without threads, the first search reads them."""
-        if self._is_read_ahead or self._rankings is not None:
-            return
-        from threading import Thread  # few programs have so many tools
-
-        self._is_read_ahead = True
-        with suppress(RuntimeError):  # where no thread can be started, as in a browser
-            Thread(target=self._read_all, name="operator_schema tool search", daemon=True).start()
-
-    def _read_all(self) -> None:
-        reader = TermReader()
-        for one in self.tools.values():
-            read_tool(one, reader)
-            sleep(0)  # other threads first
-        self.rankings()
-
-
-def _rankings_of(read: Mapping[str, ToolText]) -> tuple[Ranking, Ranking]:
-    having = Counter(chain.from_iterable(map(ToolText.each_sentence, read.values())))
-    of_all = len(read) if len(read) > 1 else 2
-    many = min(_SHARED_BY, of_all)
-    usual = {sentence for sentence, tools in having.items() if tools >= many}
-    of_everyone = {sentence for sentence in usual if having[sentence] >= of_all}
-    own, shared = dict[str, str](), dict[str, str]()
-    for name, one in read.items():
-        sentences = one.sentences.splitlines()
-        # Several servers may have the same tool: all that it says counts, but what everyone says.
-        left_out = of_everyone if usual.issuperset(sentences) else usual
-        said = [sentence for sentence in sentences if sentence not in left_out]
-        own[name] = " ".join([one.about, *said])
-        if len(said) < len(sentences):
-            shared[name] = " ".join([sentence for sentence in sentences if sentence in left_out])
-    names = {name: one.name for name, one in read.items()}
-    others = {name: one.others for name, one in read.items()}
-    texts = [one.text for one in read.values()]
-    by_own = Ranking({_NAME_WEIGHT: names, _DESCRIPTION_WEIGHT: own, _OTHER_WEIGHT: others}, texts)
-    return by_own, Ranking({_DESCRIPTION_WEIGHT: shared}, texts)
-
-
-def _texts_in(schema: Any) -> list[str]:
-    """List the names of parameters, the descriptions and the enum values in a schema."""
-    found: list[str] = []
-    left: list[Any] = [schema]
-    for _ in range(_MOST_PARTS):
-        if not left:
-            break
-        part = left.pop()
-        if is_object(part):
-            properties = part.get("properties")
-            named = properties if is_object(properties) else {}
-            values = part.get("enum")
-            said = [part.get("title"), part.get("description"), part.get("const")]
-            said += values if is_array(values) else ()
-            found += [text for text in [*named, *said] if isinstance(text, str)]
-            inner = [*named.values(), *[value for key, value in part.items() if key != "properties"]]
-            left += [value for value in inner if isinstance(value, (dict, list))]
-        elif is_array(part):
-            left += part
-    return found
-
-
-def text_for_vector(one: Tool[..., Any]) -> str:
-    """Return the text of a tool for its vector; the tool stores it."""
-    known: str | None = one.kept_form("search_text")
-    if known is not None:
-        return known
-    names = ", ".join(one.input_schema().get("properties", {})) or "none"
-    described = clip(one.description, _MOST_CHARACTERS)
-    return one.keep_form("search_text", f"{one.name}: {described} Parameters: {names}")

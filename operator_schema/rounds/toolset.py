@@ -11,7 +11,9 @@ from ..tools.metadata import FLAGS, check_switch
 from ..tools.options import are_names
 from ..tools.tool import Tool
 from ..tools.tool_sources import methods_of, offered_by_distributions, some_tools_of
-from .named_tools import NamedTools, SwitchedTools, ToolEntry, ToolOrigin, entries_of, merged
+from .named_tools import NamedTools
+from .switched_tools import SwitchedTools
+from .tool_entries import ToolEntry, ToolOrigin, by_name, entries_of, nested
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -100,14 +102,12 @@ class Toolset(NamedTools, Value, Generic[Input]):
     @property
     def hooks(self) -> Hooks | None:
         """The hooks of the toolset, then those of the toolsets that its tools came from; None without any."""
-        return self._once("hooks", self._found_hooks)
+        return self._once("hooks", self._all_hooks)
 
     @property
     def listed_names(self) -> tuple[str, ...]:
         """The names of the tools that a request offers without asking for them, if they are switched on."""
-        return self._once(
-            "listed", lambda: tuple([name for name, entry in self._named.items() if entry.is_listed])
-        )
+        return self._once("listed", lambda: tuple([entry.name for entry in self.entries if entry.is_listed]))
 
     def _once(self, key: str, make: Callable[[], Made]) -> Made:
         if key not in self._kept:
@@ -115,7 +115,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         found: Made = self._kept[key]
         return found
 
-    def _found_hooks(self) -> Hooks | None:
+    def _all_hooks(self) -> Hooks | None:
         every: dict[int, Any] = {id(self): self}  # the outer ones first
         for entry in self._named.values():
             for source in reversed(entry.sources):
@@ -324,8 +324,8 @@ class Toolset(NamedTools, Value, Generic[Input]):
         """
         if not isinstance(other, Toolset):  # some callers ignore the annotations
             return NotImplemented
-        both = [*self._derived(), *other._derived()]  # its own class
-        return self.of_entries(merged(both, same_is_one=True))
+        both = [*nested(self.entries, self), *nested(other.entries, other)]
+        return self.of_entries(by_name(both, same_is_one=True))
 
     def map(self, change: Callable[[ToolEntry], ToolEntry | None], /) -> Toolset[Any]:
         """Return the tools as a function changes them, such as all that are risky with `confirm=True`.
@@ -346,14 +346,14 @@ class Toolset(NamedTools, Value, Generic[Input]):
             message = f"map takes a function of a ToolEntry, not {received(change)}"
             raise TypeError(message)
         changed: list[ToolEntry] = []
-        for entry in self._derived():
+        for entry in nested(self.entries, self):
             made: Any = change(entry)
             if made is None:
                 continue
             _check_entry(made, entry.switch)
             # The hooks of a tool are found by its sources, so they still apply after any change.
             changed.append(made if made.sources is entry.sources else made.replace(sources=entry.sources))
-        return self.of_entries(merged(changed))
+        return self.of_entries(by_name(changed))
 
     def only(self, *selections: Selection, **wanted: Unpack[OnlyOptions]) -> Toolset[Any]:
         """Return a toolset of only these tools, in their order here.
@@ -371,7 +371,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         """
         names = set(self.names_of(*selections) if selections or not wanted else self.names)
         if wanted:
-            names &= {tool.name for tool in _that_state(self, wanted)}
+            names &= {tool.name for tool in _with_properties(self, wanted)}
         return self.map(lambda entry: entry if entry.name in names else None)
 
     def without(self, *selections: Selection) -> Toolset[Any]:
@@ -450,13 +450,6 @@ class Toolset(NamedTools, Value, Generic[Input]):
         """
         return self.map(lambda entry: entry.replace(tool=entry.tool.with_(**changes)))
 
-    def _derived(self) -> list[ToolEntry]:
-        """List the tools as members of another toolset, so that hooks for this toolset still apply."""
-        return [
-            entry.replace(sources=(*entry.sources, ToolOrigin(self, name)))
-            for name, entry in self._named.items()
-        ]
-
     # --- as a value ------------------------------------------------------------------------------
 
     def _key(self) -> tuple[Any, ...]:
@@ -486,15 +479,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
 
 
 def _check_entry(made: Any, switch: Switch | None) -> None:
-    """Check what a function given to `map` returned.
-
-    Args:
-        made: what it returned.
-        switch: the switch of the entry before.
-
-    Raises:
-        TypeError: it isn't an entry, or has something else as its tool, its switch or `is_hidden`.
-    """
+    """Check what a function given to `map` returned."""
     expected = "map takes a function that returns a ToolEntry or None, not"
     if not isinstance(made, ToolEntry):
         remedy = ": write entry.replace(tool=…)" if isinstance(made, Tool) else ""
@@ -526,24 +511,20 @@ class OnlyOptions(TypedDict, total=False):
     confirm: bool | None
 
 
-def _that_state(tools: Iterable[Tool[..., Any]], wanted: Mapping[str, Any]) -> list[Tool[..., Any]]:
-    """List the tools with all these tags and properties; a property that a tool doesn't state isn't False.
-
-    Raises:
-        TypeError: an option is unknown, or its value isn't True or False.
-    """
+def _with_properties(tools: Iterable[Tool[..., Any]], wanted: Mapping[str, Any]) -> list[Tool[..., Any]]:
+    """List the tools with all these tags and properties; a property that a tool doesn't state isn't False."""
     for name, value in wanted.items():
-        _check(name, value)
+        _check_property(name, value)
     tags = frozenset(wanted.get("tags", ()))
     flags = [(name, wanted[name]) for name in FLAGS if wanted.get(name) is not None]
-    return [tool for tool in tools if tags.issubset(tool.tags) and _states(tool, flags)]
+    return [
+        tool
+        for tool in tools
+        if tags.issubset(tool.tags) and all(getattr(tool.annotations, name) is value for name, value in flags)
+    ]
 
 
-def _states(tool: Tool[..., Any], flags: list[tuple[str, bool]]) -> bool:
-    return all(getattr(tool.annotations, name) is value for name, value in flags)
-
-
-def _check(name: str, value: Any) -> None:
+def _check_property(name: str, value: Any) -> None:
     if name == "tags":
         if not are_names(value):
             message = f'only() takes tags=("files",), not {as_written(value)}'

@@ -105,12 +105,7 @@ class History(Protocol):
 
 
 def checked_conversation(what: str, name: object) -> str:
-    """Check and return the name of a conversation.
-
-    Raises:
-        TypeError: the name isn't a string.
-        ValueError: the name is empty, or no database can store it.
-    """
+    """Check and return the name of a conversation."""
     checked = checked_name(what, name)
     if not checked.strip():
         message = f"{what} is empty: give a name such as the id of a customer"
@@ -120,10 +115,6 @@ def checked_conversation(what: str, name: object) -> str:
 
 def checked_name(what: str, name: object) -> str:
     """Check and return a name that every database must be able to store.
-
-    Args:
-        what: the named thing, for messages.
-        name: the given name.
 
     Raises:
         TypeError: the name isn't a string.
@@ -161,17 +152,7 @@ def conversation_of(history: object, known: str | None) -> str | None:
 
 
 def append_turn(history: History, turn: Turn, revision: int | None = None) -> None:
-    """Append a turn.
-
-    Args:
-        history: the history that gets the turn.
-        turn: the turn.
-        revision: revision of its round in a store; None without a store.
-
-    Raises:
-        TypeError: the history has no `append`, or an async one, which would not append the turn yet.
-        Exception: `append` raised it.
-    """
+    """Append a turn."""
     stored: Any = getattr(type(history), "commit_turn", None)
     if stored is not None:
         stored(history, turn, revision)

@@ -131,3 +131,46 @@ def test_what_was_taken_back_meanwhile_is_not_saved(tmp_path):
         with pytest.raises(StoreError) as raised:
             store.keep(claimed, claimed)
         assert raised.value.code == "taken_back"
+
+
+class AnswersLate(SqliteThatLeaves):
+    """A database whose answer to a commit gets lost, while another process goes on with the round."""
+
+    def leave(self):
+        if self.has_committed:
+            self.meanwhile()
+        super().leave()
+
+
+def commit(store, waiting):
+    waiting.reject_open().commit(store.transcript("customer 7"))
+
+
+def decide(store, waiting):
+    store.save(waiting.reject_open())
+
+
+def take(store, waiting):
+    store.claim(waiting, begun=True)
+
+
+@pytest.mark.parametrize("go_on", [commit, decide, take])
+def test_a_round_that_somebody_went_on_with_is_not_called_unsaved(tmp_path, monkeypatch, go_on):
+    """If only the answer got lost, the results are saved, and the round has changed since."""
+    monkeypatch.setattr(stores, "_PAUSE", 0)
+    store, other = Store(AnswersLate(tmp_path / "desk.db")), Store(SqliteDatabase(tmp_path / "desk.db"))
+
+    @tool
+    def pay(amount: int) -> str:
+        """Pay."""
+        store.database.plan = (4,)
+        return f"paid {amount}"
+
+    tools = Toolset(pay, tool(lambda: None, name="wipe", description="Wipe.", confirm=True))
+    work = tools.offer().round([raw("pay", "1", amount=5), raw("wipe", "2")])
+    store.database.meanwhile = lambda: go_on(other, other.load(work.id, tools))
+    with pytest.raises(StoreError, match="went on with it") as raised:
+        Executor(tools, store=store, threads=False).run_sync(work)
+    assert (raised.value.code, raised.value.round_id) == ("changed", work.id)
+    assert "can't be saved" not in str(raised.value)
+    assert raised.value.round.calls[0].content == other.find(work.id).calls[0].content == "paid 5"

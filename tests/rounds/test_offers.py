@@ -120,7 +120,7 @@ def test_a_toolset_with_a_tool_that_is_not_there_chooses_nothing():
     for choose in (toolset.only, toolset.without, lambda chosen: toolset.offer(only=[chosen])):
         with pytest.raises(ToolNotFoundError, match="deliver"):
             choose(Toolset(search, fetch.with_(name="deliver")))
-        with pytest.raises(ValueError, match='"search" of this toolset is another tool'):
+        with pytest.raises(ValueError, match='"search" is a different tool'):
             choose(Toolset(search.with_(timeout=5)))
     smaller = toolset.without(fetch)
     with pytest.raises(ToolNotFoundError, match="fetch"):

@@ -14,7 +14,7 @@ from patience import LONGEST_WAIT, assert_linear, assert_takes
 from operator_schema import Executor, RawCall
 from operator_schema.rounds import FoundTools, ToolSearch
 from operator_schema.rounds.ranking import TermReader, best
-from operator_schema.rounds.tool_search import ToolIndex, read_tool
+from operator_schema.rounds.tool_index import ToolIndex, read_tool
 from operator_schema.tools import document_tool
 
 VERBS = ("get", "list", "create", "delete", "update", "send", "cancel", "book", "read", "move")

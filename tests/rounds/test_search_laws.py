@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from operator_schema.rounds import ToolSearch
 from operator_schema.rounds.ranking import best, is_from, term_of, terms, words_in
-from operator_schema.rounds.tool_search import ToolIndex
+from operator_schema.rounds.tool_index import ToolIndex
 from operator_schema.tools import document_tool
 
 HISTORIES = Path(__file__).parents[1] / "workbench" / "compare" / "histories"

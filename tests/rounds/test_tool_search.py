@@ -31,7 +31,7 @@ from operator_schema.providers import (
     openai_responses,
     xai,
 )
-from operator_schema.rounds import FoundTools, OfferError, ToolSearch, tool_search
+from operator_schema.rounds import FoundTools, OfferError, ToolSearch, tool_index
 from operator_schema.rounds.ranking import TermReader
 from operator_schema.tools import Image, document_tool
 
@@ -767,7 +767,7 @@ def test_of_a_huge_schema_only_a_part_is_read(monkeypatch):
     words = [first + second for first in "bdfgjkmp" for second in "bdfgjkmp"]
     parts = {f"p{word}": {"description": f"x{word}x"} for word in words}
     made = document_tool(never, {"type": "object", "properties": parts}, name="huge", summary="Huge.")
-    monkeypatch.setattr(tool_search, "_MOST_PARTS", 10)
+    monkeypatch.setattr(tool_index, "_MOST_PARTS", 10)
     search = ToolSearch(made)
     assert 0 < sum(bool(search.search(f"x{word}x")) for word in words) < len(words)
     assert names(search.search("huge")) == ["huge"]
@@ -877,8 +877,8 @@ def test_a_description_of_a_megabyte_takes_no_hit_from_the_others(description, p
     assert {one["name"] for one in shown} == {"huge_bill", *(other.name for other in others)}
     assert max(len(one["description"]) for one in shown) <= 500
     assert len(answer) < 10_000
-    read = tool_search.read_tool(huge, TermReader())
+    read = tool_index.read_tool(huge, TermReader())
     kept = [read.name, read.about, read.sentences, read.others, read.text]
-    assert sum(map(len, kept)) <= 3 * tool_search._MOST_CHARACTERS
-    assert tool_search.read_tool(huge, TermReader()) is read
-    assert len(tool_search.text_for_vector(huge)) <= tool_search._MOST_CHARACTERS + 100
+    assert sum(map(len, kept)) <= 3 * tool_index._MOST_CHARACTERS
+    assert tool_index.read_tool(huge, TermReader()) is read
+    assert len(tool_index.text_for_vector(huge)) <= tool_index._MOST_CHARACTERS + 100

@@ -264,5 +264,7 @@ def test_another_tool_of_the_same_name_is_not_taken_for_it():
     tools = Toolset(search)
     other = search.with_(summary="Search here.")
     assert other not in tools
-    with pytest.raises(ValueError, match='the tool "search" of this toolset is another tool: give its name'):
+    with pytest.raises(
+        ValueError, match='"search" is a different tool with the same name: if you mean it, give its name'
+    ):
         tools.name_of(other)

@@ -98,11 +98,7 @@ def arrow_schema(
 
 
 def import_arrow() -> Any:
-    """Return the module pyarrow.
-
-    Raises:
-        ImportError: pyarrow isn't installed.
-    """
+    """Return the module pyarrow."""
     try:
         import pyarrow as pa
     except ImportError as error:

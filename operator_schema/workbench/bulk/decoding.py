@@ -275,13 +275,7 @@ class _Batch:
         return not (self._rows or self._stored or self._problems)
 
     def add(self, line: int, name: str | None, value: Any) -> None:
-        """Decode a value, and add its row or its problems.
-
-        Args:
-            line: the number of its line.
-            name: the name in the call.
-            value: JSON values, or an `Unreadable`.
-        """
+        """Decode a value, and add its row or its problems."""
         if isinstance(value, Unreadable):
             self.add_problem(line, "unreadable", value.reason)
         elif self._row is None:
