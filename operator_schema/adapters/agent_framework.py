@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .base import Adapter, needing
-from .conversions import blocks_of
+from .conversions import content_of
 
 with needing("agent_framework", "agent-framework-core 1.23 or newer", "agent-framework"):
     from agent_framework import (
@@ -47,9 +47,8 @@ class OperatorTool(FunctionTool):
             arguments: Any, call_id: str | None, _operator_context: FunctionInvocationContext | None
         ) -> Any:
             result = await runner.run(tool.name, arguments, _operator_context, call_id=call_id)
-            blocks = blocks_of(result, _BLOCKS, Content.from_text, (Content,))
             # An exception would reach the model as "Error: Function failed."
-            return result.content if blocks is None else blocks
+            return content_of(result, _BLOCKS, Content.from_text, (Content,))
 
         definition = tool.definition()
         own = {

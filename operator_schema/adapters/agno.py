@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .base import Adapter, LiveTools, needing
-from .conversions import hints_of, with_change_line
+from .conversions import hints_of, media_of, with_change_line
 
 with needing("agno", "agno 3.1 or newer", "agno"):
     from agno.agent import Agent
@@ -41,7 +41,9 @@ class ToolCallError(Exception):
     """A call has no result; the message is the text for the model, which agno marks as an error."""
 
 
-def _made(tool: Tool[..., Any], runner: Runner, /, *, is_async: bool | None = None, **native: Any) -> Any:
+def _make_tool(
+    tool: Tool[..., Any], runner: Runner, /, *, is_async: bool | None = None, **native: Any
+) -> Any:
     name = tool.name
 
     # What agno injects has names that no parameter of a tool has.
@@ -80,11 +82,10 @@ def _outcome(result: ToolResult) -> Any:
     if isinstance(result.value, AgnoResult):
         return with_change_line(result, "content")
     media: dict[str, list[Any]] = {}
-    for part in result.parts:
-        if isinstance(part, (Image, Audio, File)):
-            kind, make = _MEDIA[type(part)]
-            more = {"filename": part.name} if isinstance(part, File) else {}
-            media.setdefault(kind, []).append(make(content=part.data, mime_type=part.media_type, **more))
+    for part in media_of(result):
+        kind, make = _MEDIA[type(part)]
+        more = {"filename": part.name} if isinstance(part, File) else {}
+        media.setdefault(kind, []).append(make(content=part.data, mime_type=part.media_type, **more))
     return AgnoResult(content=result.content, **media) if media else result.content
 
 
@@ -92,7 +93,7 @@ _MEDIA: Any = {Image: ("images", AgnoImage), Audio: ("audios", AgnoAudio), File:
 
 _adapter = Adapter[Any](
     "agno",
-    _made,
+    _make_tool,
     own=_own,
     hosts=(RunContext, Agent),
     asks="before",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .base import Adapter, needing
-from .conversions import blocks_of
+from .conversions import content_of
 
 with needing("anthropic", "anthropic 2.12 or newer", "anthropic"):
     from anthropic.lib.tools import BetaAsyncBuiltinFunctionTool, BetaBuiltinFunctionTool, ToolError
@@ -78,8 +78,7 @@ class _AsyncTool(_Shared, BetaAsyncBuiltinFunctionTool):
 def _blocks(result: ToolResult) -> Any:
     if result.is_error:
         raise ToolError(result.content)
-    blocks = blocks_of(result, _BLOCKS, lambda text: {"type": "text", "text": text})
-    return result.content if blocks is None else blocks
+    return content_of(result, _BLOCKS, lambda text: {"type": "text", "text": text})
 
 
 def _block(kind: str, part: Any) -> Any:
@@ -94,9 +93,9 @@ _BLOCKS: Any = {
 }
 
 
-def _made(tool: Tool[..., Any], runner: Runner, /, *, is_async: bool = False, **native: Any) -> Any:
+def _make_tool(tool: Tool[..., Any], runner: Runner, /, *, is_async: bool = False, **native: Any) -> Any:
     return (_AsyncTool if is_async else _PlainTool)(tool, runner, **native)
 
 
-_adapter = Adapter[Any]("anthropic", _made, pass_through=(ToolError,))
+_adapter = Adapter[Any]("anthropic", _make_tool, pass_through=(ToolError,))
 to_tool, to_tools = _adapter.to_tool, _adapter.to_tools

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+import json
+from collections.abc import Mapping
+from dataclasses import MISSING
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from ..errors import DecodeError, EncodeError, ToolError
+from ..json_values import is_array, is_object, to_json_text
 from ..message_text import listed
 from ..rounds import CONFIRM, Reject, RunNormally
+from ..sameness import is_same_json
 from ..tools import is_awaitable
-from .conversions import is_agreement, is_as_written, key_of, parsed_arguments
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator
 
     from ..execution import Confirm
     from ..rounds import ToolCall
-
-__all__ = [
-    "ONLY_ALONE",
-    "Asks",
-    "Kept",
-    "agreed_by_tool",
-    "asked_elsewhere",
-    "asking",
-    "holding_back",
-    "not_agreed",
-    "of_the_tool",
-    "question_about",
-    "refusal_of",
-]
+    from ..tools import RawCall
 
 Asks: TypeAlias = "Callable[[Any, dict[str, Any]], Any] | str | None"
 """How a framework asks a person about a call of a tool with `confirm=True`. A function takes the framework's
@@ -101,7 +93,7 @@ def _arguments_of(call: ToolCall[Any]) -> Any:
     try:
         return call.arguments
     except (EncodeError, ToolError):  # what it was made of isn't kept (`InitVar`)
-        return parsed_arguments(call.raw)
+        return _parsed_arguments(call.raw)
 
 
 def _ignored_keys(call: ToolCall[Any]) -> list[str]:
@@ -112,14 +104,7 @@ def _ignored_keys(call: ToolCall[Any]) -> list[str]:
 
 
 def asking(asks: Callable[[Any, dict[str, Any]], Any], kept: Kept, host: Any, *, shows_call: bool) -> Confirm:
-    """Return a function that asks a person by the framework's own means, and checks that the same call runs.
-
-    Args:
-        asks: as for `Adapter`.
-        kept: as for `Adapter`.
-        host: the framework's own context of the call.
-        shows_call: as for `Adapter`.
-    """
+    """Return a function that asks a person by the framework's means, and checks that the same call runs."""
 
     async def ask(call: ToolCall[Any]) -> bool | Reject | RunNormally | None:
         answer: Any = _refused_for_ignored_keys(call) if shows_call else None
@@ -133,12 +118,7 @@ def asking(asks: Callable[[Any, dict[str, Any]], Any], kept: Kept, host: Any, *,
 
 
 def holding_back(kept: Kept, host: Any) -> Confirm:
-    """Return a function that approves a call which the framework held back until a person agreed.
-
-    Args:
-        kept: as for `Adapter`.
-        host: the framework's own context of the call.
-    """
+    """Return a function that approves a call which the framework held back until a person agreed."""
 
     async def agree(call: ToolCall[Any]) -> bool | Reject | RunNormally:
         answer = _agreed_as_written(call)
@@ -206,3 +186,107 @@ def _agreement_to(
 
 async def _awaited(given: Any) -> Any:
     return await given if is_awaitable(given) else given
+
+
+# --- is an answer a yes? ---------------------------------------------------------------------------------
+
+
+def is_agreement(answer: object) -> bool:
+    """Return whether the answer of a person, in any form of a framework, is a clear yes."""
+    if isinstance(answer, str):
+        return answer.strip().lower() in _YES
+    if isinstance(answer, Mapping):
+        said = cast("Mapping[str, object]", answer)
+        answers = [said[key] for key in _ANSWERS if said.get(key) is not None]
+        kind = said.get("type")
+        if answers:  # the type then mostly says what kind of message it is
+            is_other = kind is False or (isinstance(kind, str) and kind.strip().lower() in _OTHER_DECISIONS)
+            return all(map(is_agreement, answers)) and not is_other
+        return not isinstance(kind, Mapping) and is_agreement(kind)
+    return answer is True
+
+
+_ANSWERS = ("approved", "confirmed", "response")
+_YES = frozenset({"y", "yes", "true", "approve", "approved", "accept", "accepted", "ok"})
+_OTHER_DECISIONS = frozenset(
+    {
+        *("reject", "rejected", "edit", "ignore", "respond", "decline", "declined", "cancel", "cancelled"),
+        *("deny", "denied", "refuse", "refused", "abort", "no", "n", "false"),
+    }
+)
+"""Types of decisions that don't approve this call itself, including those of langchain, langgraph and MCP."""
+
+
+# --- is it the same call? ---------------------------------------------------------------------------------
+
+
+def is_as_written(call: ToolCall[Any]) -> bool:
+    """Return whether a call would run with the arguments that the model wrote: no hook changed them.
+
+    Values that a default makes anew each time, such as a time, aren't compared.
+    """
+    try:
+        return not _changes_in(call)
+    except (EncodeError, ToolError):  # a hook changed what can't be written, so not compared either
+        return False
+
+
+def key_of(call: ToolCall[Any]) -> str:
+    """Return a key of a call that stays the same as long as its tool and arguments are the same.
+
+    It leaves out values that a default makes anew each time. The part before the dot identifies the tool
+    alone.
+    """
+    try:
+        changed: Any = _changes_in(call)
+    except (EncodeError, ToolError):  # as above
+        changed = call.arguments
+    parts = call.tool.definition(), [_parsed_arguments(call.raw), changed]
+    return ".".join([_digest(part) for part in parts])
+
+
+def _digest(told: Any) -> str:
+    return sha256(to_json_text(told).encode(errors="surrogatepass")).hexdigest()[:32]
+
+
+def _parsed_arguments(call: RawCall) -> Any:
+    """Return the arguments of a call as a value, even if a framework gives them as JSON text."""
+    arguments = call.arguments
+    if not isinstance(arguments, str):
+        return arguments
+    try:
+        return json.loads(arguments)
+    except ValueError:
+        return arguments
+
+
+def _changes_in(call: ToolCall[Any]) -> list[list[Any]]:
+    """Return the changes of hooks to the arguments: each place, with the value that is there now, if any."""
+    before = call.arguments_before
+    if before is None:
+        return []
+    tool, wrote = call.tool, call.raw.arguments
+    first, second = (tool.encode_input(tool.decode(wrote)) for _ in range(2))  # a default may change
+    return list(_changes([], call.arguments, before, first, second))
+
+
+def _changes(place: list[Any], now: Any, before: Any, first: Any, second: Any) -> Iterator[list[Any]]:
+    values = (now, before, first, second)
+    if is_object(now) and is_object(before):
+        for name in {**before, **now}:
+            inner = [value.get(name, MISSING) if is_object(value) else MISSING for value in values]
+            yield from _changes([*place, name], *inner)
+    elif is_array(now) and is_array(before) and len(now) == len(before):
+        for number in range(len(now)):
+            inner = [
+                value[number] if is_array(value) and number < len(value) else MISSING for value in values
+            ]
+            yield from _changes([*place, number], *inner)
+    elif not (is_same_json(now, before) or _is_new_each_time(first, second)):
+        yield [place] if now is MISSING else [place, now]
+
+
+def _is_new_each_time(first: Any, second: Any) -> bool:
+    """Return whether a default made this whole value anew, and not only a part of it."""
+    has_parts = (is_object(first) and is_object(second)) or (is_array(first) and is_array(second))
+    return not has_parts and not is_same_json(first, second)

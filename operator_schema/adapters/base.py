@@ -25,19 +25,6 @@ if TYPE_CHECKING:
     from ..tools import ToolResult
     from .asking import Asks, Kept
 
-__all__ = [
-    "Adapter",
-    "Context",
-    "LiveTools",
-    "Runner",
-    "T",
-    "Tools",
-    "listed",
-    "needing",
-    "registry_of",
-    "with_state",
-]
-
 T = TypeVar("T")
 L = TypeVar("L")
 P = ParamSpec("P")
@@ -129,7 +116,7 @@ class Adapter(Generic[T]):
         self._lists_disabled = lists_disabled
         if isinstance(own, type):
             hosts = (own, *hosts)
-            self._own: Callable[[Any], Mapping[Any, Any]] | None = _by_type(own)
+            self._own: Callable[[Any], Mapping[Any, Any]] | None = lambda host: {own: host}
         else:
             self._own = own
         for host in hosts:
@@ -165,9 +152,8 @@ class Adapter(Generic[T]):
             TypeError: an argument has the wrong type.
             ValueError: the executor doesn't have this tool, or the framework can't take it.
         """
-        self._check_native(native)
         check_is_tool("to_tool", tool, for_several="to_tools")
-        return self.made(tool, self._runner([tool], context, executor, confirm, tool), native)
+        return self.made(tool, self.runner([tool], context, executor, confirm, native, only=tool), native)
 
     def to_tools(
         self,
@@ -205,6 +191,8 @@ class Adapter(Generic[T]):
         executor: Executor | None,
         confirm: Confirm | None,
         native: Mapping[str, Any],
+        *,
+        only: Tool[..., Any] | None = None,
         **limits: Any,
     ) -> Runner:
         """Return the runner for the calls of several tools.
@@ -215,6 +203,7 @@ class Adapter(Generic[T]):
             executor: as the user gave it; None for one of the adapter's own.
             confirm: as the user gave it.
             native: options of the framework, as the user gave them.
+            only: the tool, if there is one; the executor may then have more tools.
             limits: more options for an executor of the adapter's own.
 
         Raises:
@@ -222,31 +211,15 @@ class Adapter(Generic[T]):
             TypeError: an argument has the wrong type.
             ValueError: the executor has other tools, or `confirm` has the wrong type.
         """
-        self._check_native(native)
-        return self._runner(tools, context, executor, confirm, None, **limits)
-
-    def made(self, tool: Tool[..., Any], runner: Runner, native: Mapping[str, Any]) -> T:
-        """Return a tool of the framework whose calls a runner runs.
-
-        Raises:
-            ValueError: the framework can't call the tool.
-        """
-        _check_parameters(tool, self._name, self._taken)
-        return self._make(tool, runner.replace(made_of=tool), **native)
-
-    def _runner(
-        self,
-        tools: Tools,
-        context: Context | None,
-        executor: Executor | None,
-        confirm: Confirm | None,
-        only: Tool[..., Any] | None,
-        **limits: Any,
-    ) -> Runner:
+        if self._options is not None:
+            _check_options(native, *self._options)
         _check_context(context)
         check_confirm(confirm)
         if isinstance(tools, Executor):
-            executor = _only_executor(tools, executor)
+            if executor is not None:
+                message = "the executor given in place of tools already has them: leave out executor="
+                raise TypeError(message)
+            executor = tools
         elif executor is None:
             executor = Executor(registry_of(tools), **limits)
         elif only is None:
@@ -258,9 +231,14 @@ class Adapter(Generic[T]):
         asking = (self.asks, self._agreed, self._kept, self._shows_call)
         return Runner(executor, context, confirm, self._own, *asking)
 
-    def _check_native(self, native: Mapping[str, Any]) -> None:
-        if self._options is not None:
-            _check_options(native, *self._options)
+    def made(self, tool: Tool[..., Any], runner: Runner, native: Mapping[str, Any]) -> T:
+        """Return a tool of the framework whose calls a runner runs.
+
+        Raises:
+            ValueError: the framework can't call the tool.
+        """
+        _check_parameters(tool, self._name, self._taken)
+        return self._make(tool, runner.replace(made_of=tool), **native)
 
 
 def with_state(attribute: str, cls: type | None = None) -> Callable[[Any], Mapping[Any, Any]]:
@@ -278,10 +256,6 @@ def with_state(attribute: str, cls: type | None = None) -> Callable[[Any], Mappi
         return {**found, type(host) if cls is None else cls: host}
 
     return own
-
-
-def _by_type(cls: type) -> Callable[[Any], Mapping[Any, Any]]:
-    return lambda host: {cls: host}
 
 
 class Runner(Value):
@@ -540,16 +514,11 @@ def registry_of(tools: Tools) -> Registry:
     return tools if isinstance(tools, Registry) else Registry(tools)
 
 
-# --- is what an adapter is given of the right kind? ------------------------------------------------
+# --- checks of the arguments ------------------------------------------------------------------------
 
 
 def _check_parameters(tool: Tool[..., Any], framework: str, taken: Iterable[str]) -> None:
     """Check that a framework can call a tool by the names of its parameters.
-
-    Args:
-        tool: the tool as the model sees it.
-        framework: its name, for the message.
-        taken: names that its own way of calling tools needs.
 
     Raises:
         ValueError: a parameter has such a name.
@@ -562,18 +531,6 @@ def _check_parameters(tool: Tool[..., Any], framework: str, taken: Iterable[str]
                 "Rename the parameter, or give it an alias"
             )
             raise ValueError(message)
-
-
-def _only_executor(executor: Executor, other: Executor | None) -> Executor:
-    """Return the executor that is given in place of tools.
-
-    Raises:
-        TypeError: there is another executor.
-    """
-    if other is not None:
-        message = "the executor given in place of tools already has them: leave out executor="
-        raise TypeError(message)
-    return executor
 
 
 def _check_executor(executor: Executor, registry: Registry) -> None:
@@ -591,11 +548,6 @@ def _check_executor(executor: Executor, registry: Registry) -> None:
 
 def _check_options(native: Mapping[str, Any], known: Iterable[str], owner: str) -> None:
     """Check options for a class of the framework that itself accepts any options.
-
-    Args:
-        native: as the user gave them.
-        known: names of the class's real options.
-        owner: name of the class, for the message.
 
     Raises:
         TypeError: an option is unknown.

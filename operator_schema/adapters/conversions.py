@@ -1,42 +1,22 @@
-"""Converts definitions, results and final answers for frameworks, and answers of people from them."""
+"""Definitions, names, results and final answers in the forms of frameworks."""
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping
 from copy import copy
-from dataclasses import MISSING
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..codec.codec import Codec
-from ..errors import DecodeError, EncodeError, ToolError
-from ..json_values import is_array, is_object, to_json_text
-from ..tools import MCP_HINTS, Text
+from ..errors import DecodeError
+from ..tools import MCP_HINTS, Audio, File, Image, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Mapping
     from typing import Unpack
 
-    from ..rounds import ToolCall
     from ..schema.style import StyleOptions
-    from ..tools import RawCall, Tool, ToolDefinition, ToolResult
-
-__all__ = [
-    "NameGiver",
-    "blocks_of",
-    "data_of",
-    "flat_definition",
-    "hints_of",
-    "is_agreement",
-    "is_as_written",
-    "is_text",
-    "key_of",
-    "output_class",
-    "parsed_arguments",
-    "texts_of",
-]
+    from ..tools import Tool, ToolDefinition, ToolResult
 
 T = TypeVar("T")
 
@@ -49,11 +29,6 @@ def hints_of(tool: Tool[..., Any]) -> dict[str, Any]:
 
 def flat_definition(tool: Tool[..., Any], framework: str, **style: Unpack[StyleOptions]) -> ToolDefinition:
     """Return the definition of a tool without `$defs`, for a framework that drops these.
-
-    Args:
-        tool: the tool as the model sees it.
-        framework: its name, for the message.
-        style: as `Tool.definition` takes it.
 
     Raises:
         ValueError: the tool takes a recursive type.
@@ -96,6 +71,22 @@ def blocks_of(
     if texts == len(made):
         return None
     return blocks if texts else [text("\n".join([part.as_text() for part, _ in made])), *blocks]
+
+
+def content_of(
+    result: ToolResult,
+    table: Mapping[Any, Callable[[Any], Any]],
+    text: Callable[[str], Any],
+    native: tuple[type, ...] = (),
+) -> Any:
+    """Return a result as blocks of a framework, or its text if that contains everything; see `blocks_of`."""
+    blocks = blocks_of(result, table, text, native)
+    return result.content if blocks is None else blocks
+
+
+def media_of(result: ToolResult) -> list[Image | Audio | File]:
+    """List the images, sounds and files of a result."""
+    return [part for part in result.parts if isinstance(part, (Image, Audio, File))]
 
 
 def data_of(result: ToolResult) -> Any:
@@ -210,111 +201,3 @@ class NameGiver:
             wanted = f"{wanted[: _LONGEST - _DIGEST - 1]}_{digest}"
         self._given.add(wanted)
         return wanted
-
-
-# --- a person's answer ----------------------------------------------------------------------------
-
-
-def is_agreement(answer: object) -> bool:
-    """Return whether the answer of a person, in any form of a framework, is a clear yes."""
-    if isinstance(answer, str):
-        return answer.strip().lower() in _YES
-    if isinstance(answer, Mapping):
-        said = cast("Mapping[str, object]", answer)
-        answers = [said[key] for key in _ANSWERS if said.get(key) is not None]
-        kind = said.get("type")
-        if answers:  # the type then mostly says what kind of message it is
-            is_other = kind is False or (isinstance(kind, str) and kind.strip().lower() in _OTHER_DECISIONS)
-            return all(map(is_agreement, answers)) and not is_other
-        return not isinstance(kind, Mapping) and is_agreement(kind)
-    return answer is True
-
-
-_ANSWERS = ("approved", "confirmed", "response")
-_YES = frozenset({"y", "yes", "true", "approve", "approved", "accept", "accepted", "ok"})
-_OTHER_DECISIONS = frozenset(
-    {
-        *("reject", "rejected", "edit", "ignore", "respond", "decline", "declined", "cancel", "cancelled"),
-        *("deny", "denied", "refuse", "refused", "abort", "no", "n", "false"),
-    }
-)
-"""Types of decisions that don't approve this call itself, including those of langchain, langgraph and MCP."""
-
-
-def is_as_written(call: ToolCall[Any]) -> bool:
-    """Return whether a call would run with the arguments that the model wrote: no hook changed them.
-
-    Values that a default makes anew each time, such as a time, aren't compared.
-    """
-    try:
-        return not _changes_in(call)
-    except (EncodeError, ToolError):  # a hook changed what can't be written, so not compared either
-        return False
-
-
-def key_of(call: ToolCall[Any]) -> str:
-    """Return a key of a call that stays the same as long as its tool and arguments are the same.
-
-    It leaves out values that a default makes anew each time. The part before the dot identifies the tool
-    alone.
-    """
-    try:
-        changed: Any = _changes_in(call)
-    except (EncodeError, ToolError):  # as above
-        changed = call.arguments
-    parts = call.tool.definition(), [parsed_arguments(call.raw), changed]
-    return ".".join([_digest(part) for part in parts])
-
-
-def _digest(told: Any) -> str:
-    return sha256(to_json_text(told).encode(errors="surrogatepass")).hexdigest()[:32]
-
-
-def parsed_arguments(call: RawCall) -> Any:
-    """Return the arguments of a call as a value, even if a framework gives them as JSON text."""
-    arguments = call.arguments
-    if not isinstance(arguments, str):
-        return arguments
-    try:
-        return json.loads(arguments)
-    except ValueError:
-        return arguments
-
-
-# --- did hooks change the arguments? ----------------------------------------------------------------
-
-
-def _changes_in(call: ToolCall[Any]) -> list[list[Any]]:
-    """Return the changes of hooks to the arguments: each place, with the value that is there now, if any."""
-    before = call.arguments_before
-    if before is None:
-        return []
-    tool, wrote = call.tool, call.raw.arguments
-    first, second = (tool.encode_input(tool.decode(wrote)) for _ in range(2))  # a default may change
-    return list(_changes([], call.arguments, before, first, second))
-
-
-def _changes(place: list[Any], now: Any, before: Any, first: Any, second: Any) -> Iterator[list[Any]]:
-    values = (now, before, first, second)
-    if is_object(now) and is_object(before):
-        for name in {**before, **now}:
-            inner = [value.get(name, MISSING) if is_object(value) else MISSING for value in values]
-            yield from _changes([*place, name], *inner)
-    elif is_array(now) and is_array(before) and len(now) == len(before):
-        for number in range(len(now)):
-            inner = [
-                value[number] if is_array(value) and number < len(value) else MISSING for value in values
-            ]
-            yield from _changes([*place, number], *inner)
-    elif not (_is_equal(now, before) or _is_new_each_time(first, second)):
-        yield [place] if now is MISSING else [place, now]
-
-
-def _is_equal(one: Any, other: Any) -> bool:
-    return bool(one == other) and isinstance(one, bool) == isinstance(other, bool)
-
-
-def _is_new_each_time(first: Any, second: Any) -> bool:
-    """Return whether a default made this whole value anew, and not only a part of it."""
-    has_parts = (is_object(first) and is_object(second)) or (is_array(first) and is_array(second))
-    return not has_parts and not _is_equal(first, second)

@@ -70,7 +70,7 @@ class OperatorTool(FastMCPTool):
         return _answer(result, self._output)
 
 
-def _made(tool: Any, runner: Any, /, *, structured: Structured = "all", **native: Any) -> OperatorTool:
+def _make_tool(tool: Any, runner: Any, /, *, structured: Structured = "all", **native: Any) -> OperatorTool:
     output = output_of(tool, checked_structured(structured))
     shown = described(tool, runner, structured=structured, protocol_version=_WRAPPED)
     mark = {"x-fastmcp-wrap-result": True} if output is not None and output.is_wrapped else {}
@@ -104,7 +104,7 @@ def _answer(result: ToolResult, output: StructuredOutput | None) -> Any:
 _PARTS = (Image, Audio, File, *ContentBlock.__args__)  # the last is a union of classes
 _adapter = Adapter[OperatorTool](
     "fastmcp",
-    _made,
+    _make_tool,
     own=FastMCPContext,
     native_results=(*_PARTS, FastMCPResult, InputRequiredResult),
     pass_through=(FastMCPError, MCPError),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .base import Adapter, LiveTools, needing
-from .conversions import blocks_of, data_of, is_text
+from .conversions import blocks_of, data_of, is_text, media_of
 
 with needing("google.adk", "google-adk 2.13 or newer", "google-adk"):
     from google.adk.tools import BaseTool
@@ -19,7 +19,6 @@ with needing("google.adk", "google-adk 2.13 or newer", "google-adk"):
     from google.genai import types
 
 from ..lazy import answer_misnamed
-from ..tools import Audio, File, Image
 
 if TYPE_CHECKING:
     from ..tools import Tool, ToolResult
@@ -59,9 +58,7 @@ def _response(result: ToolResult) -> Any:
     if native is not None:
         return {"result": native} if isinstance(native, list) else {"result": "", "media": [native]}
     media = [
-        types.Part.from_bytes(data=bytes(part.data), mime_type=part.media_type)
-        for part in result.parts
-        if isinstance(part, (Image, Audio, File))
+        types.Part.from_bytes(data=bytes(part.data), mime_type=part.media_type) for part in media_of(result)
     ]
     if media:
         return {"result": result.content, "media": media}

@@ -57,7 +57,9 @@ class OperatorTool(HaystackTool):
         raise ValueError(message)
 
 
-def _made(tool: Tool[..., Any], runner: Runner, /, *, blocks: bool = False, **native: Any) -> OperatorTool:
+def _make_tool(
+    tool: Tool[..., Any], runner: Runner, /, *, blocks: bool = False, **native: Any
+) -> OperatorTool:
     # Haystack gives its `State` to a function that has it among its parameters. Calls of such tools it runs
     # one after another, so only those have it that may use it.
     def run(_operator_state: Any = None, **arguments: Any) -> Any:
@@ -110,7 +112,7 @@ _BLOCKS: Any = {
     File: lambda part: FileContent(part.base64, mime_type=part.media_type, filename=part.name),
 }
 
-_adapter = Adapter[OperatorTool]("haystack-ai", _made, own=State, native_results=_NATIVE)
+_adapter = Adapter[OperatorTool]("haystack-ai", _make_tool, own=State, native_results=_NATIVE)
 to_tool, to_tools = _adapter.to_tool, _adapter.to_tools
 
 

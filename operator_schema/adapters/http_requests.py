@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["body_of", "headers_of", "listen", "refuse", "replayed", "status_of_sender", "uvicorn_server"]
-
 
 def headers_of(headers: Iterable[tuple[bytes, bytes]], names: Iterable[bytes]) -> dict[bytes, list[str]]:
     """Return the values of some headers, each as often as it was sent.

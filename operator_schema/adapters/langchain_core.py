@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from .asking import ONLY_ALONE
 from .base import Adapter, LiveTools, T, needing, with_state
-from .conversions import blocks_of, output_class
+from .conversions import content_of, output_class
 
 with needing("langchain_core", "langchain-core 1.8 or newer", "langchain-core"):
     from langchain_core.runnables import RunnableConfig
@@ -82,7 +82,7 @@ class _OperatorTool(BaseTool):
         return _outcome(await self.runner.run(**call, more={RunnableConfig: config}))
 
 
-def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
+def _make_tool(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
     # langchain writes references out one level deep and drops `$defs`: without references nothing is lost.
     schema = tool.input_schema()
     if "$defs" in schema and not tool.codec.graph.definitions:
@@ -96,9 +96,9 @@ def _outcome(result: ToolResult) -> tuple[Any, Any]:
         raise ToolException(result.content)
     if Command is not None and isinstance(result.value, Command):
         return result.value, None
-    blocks = blocks_of(result, _BLOCKS, lambda text: {"type": "text", "text": text})
-    # A checkpoint holds the artifact: JSON can be written there, what a function returns may not.
-    return result.content if blocks is None else blocks, result.json
+    content = content_of(result, _BLOCKS, lambda text: {"type": "text", "text": text})
+    # A checkpoint holds the artifact: JSON can be written there, but not everything that a function returns.
+    return content, result.json
 
 
 def _block(part: Any) -> Any:
@@ -174,7 +174,7 @@ def _values_of(state: Any) -> Any:
 
 _adapter = Adapter[Any](
     "langchain-core",
-    _made,
+    _make_tool,
     own=with_state("context", ToolRuntime),
     hosts=(ToolRuntime, RunnableConfig),
     asks=_ask,

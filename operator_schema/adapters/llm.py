@@ -9,13 +9,12 @@ from inspect import Parameter
 from typing import TYPE_CHECKING, Any
 
 from .base import Adapter, LiveTools, needing
-from .conversions import with_change_line
+from .conversions import media_of, with_change_line
 
 with needing("llm", "llm 0.36 or newer", "llm"):
     import llm
 
 from ..lazy import answer_misnamed
-from ..tools import Audio, File, Image
 
 if TYPE_CHECKING:
     from ..tools import Tool, ToolResult
@@ -32,7 +31,7 @@ class ToolCallError(Exception):
     """A call has no result; the model reads the message after `Error: `, and the log stores it."""
 
 
-def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
+def _make_tool(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
     # Plain chains can't await, and async ones run a plain function in a thread.
     def run(*, llm_tool_call: Any, **_: Any) -> Any:
         arguments, call_id = llm_tool_call.arguments, llm_tool_call.tool_call_id
@@ -56,7 +55,7 @@ def _output(result: ToolResult) -> Any:
         raise ToolCallError(result.content)
     if isinstance(result.value, llm.ToolOutput):
         return with_change_line(result, "output")
-    media: list[Any] = [part for part in result.parts if isinstance(part, (Image, Audio, File))]
+    media = media_of(result)
     if not media:
         return result.content
     attachments = [llm.Attachment(type=part.media_type, content=part.data) for part in media]
@@ -65,7 +64,7 @@ def _output(result: ToolResult) -> Any:
 
 _adapter = Adapter[Any](
     "llm",
-    _made,
+    _make_tool,
     own=llm.ToolCall,
     native_results=(llm.ToolOutput,),
     pass_through=(llm.PauseChain,),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .asking import of_the_tool
 from .base import Adapter, needing, registry_of, with_state
-from .conversions import blocks_of, output_class
+from .conversions import content_of, output_class
 
 with needing("agents", "openai-agents 0.24 or newer", "openai-agents"):
     from agents import (
@@ -100,7 +100,7 @@ def _refuse_strict(native: dict[str, Any]) -> None:
         raise UserError(message)
 
 
-def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
+def _make_tool(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
     _refuse_strict(native)
     name = tool.name
     theirs = native.pop("needs_approval", None)
@@ -175,9 +175,8 @@ def _is_agreed(ctx: Any) -> Any:
 
 def _output(result: ToolResult) -> Any:
     """Return the text of a result, or its parts in the framework's form; for an error, the text."""
-    blocks = blocks_of(result, _BLOCKS, lambda text: ToolOutputText(text=text), _NATIVE)
     # The model takes no audio from tools; the content says what there is.
-    return result.content if blocks is None else blocks
+    return content_of(result, _BLOCKS, lambda text: ToolOutputText(text=text), _NATIVE)
 
 
 def _url(part: Any) -> str:
@@ -192,7 +191,7 @@ _BLOCKS: Any = {
 
 _adapter = Adapter[Any](
     "openai-agents",
-    _made,
+    _make_tool,
     own=with_state("context"),
     hosts=(RunContextWrapper, ToolContext),
     asks="before",

@@ -189,7 +189,7 @@ def spans(
     if redact != ():
         keys = recordings.KeysOfTools(recordings.hidden_keys(redact, "a list of names of arguments"))
     return Spans(
-        used, _histogram(meter), _counted_in(meter), record_arguments, record_results, max_length, keys
+        used, _histogram(meter), _approvals_in(meter), record_arguments, record_results, max_length, keys
     )
 
 
@@ -200,7 +200,7 @@ def _histogram(meter: Meter | None) -> Histogram | None:
     return meter.create_histogram(_DURATION, "s", about, explicit_bucket_boundaries_advisory=_BUCKETS)
 
 
-def _counted_in(meter: Meter | None) -> _Approvals | None:
+def _approvals_in(meter: Meter | None) -> _Approvals | None:
     """Return what counts decisions in a meter, the same for all hooks with this meter."""
     if meter is None:
         return None
@@ -214,11 +214,7 @@ def _counted_in(meter: Meter | None) -> _Approvals | None:
 
 
 class _Approvals:
-    """The counter of calls that waited for a person and ended; it counts each call of a round once.
-
-    Args:
-        counter: the counter.
-    """
+    """The counter of calls that waited for a person and ended; it counts each call of a round once."""
 
     KEPT = 10_000
     """The number of the latest calls that are known to be counted."""
@@ -305,7 +301,7 @@ class Spans:
             self._note_keys([work.toolset[call.name] for call in work.calls if call.name in work.toolset])
         began = monotonic()
         links = None if is_call else _links_of(work.about)
-        span = self._started(work) if is_call else self._tracer.start_span("execute_round", links=links)
+        span = self._call_span(work) if is_call else self._tracer.start_span("execute_round", links=links)
         token = contexts.attach(set_span_in_context(span))
         outer = _ran.get()
         ran = _ran.set(None if is_call else [])  # what a tool itself runs isn't part of the round
@@ -330,7 +326,7 @@ class Spans:
         work, outcome = execution.work, execution.outcome
         if not isinstance(work, RawCall):
             if isinstance(outcome, BaseException):
-                _fail(span, _class_name(outcome))
+                _mark_failed(span, _class_name(outcome))
             self._describe_round(span, work, outcome)
             return
         if execution.tool is None:
@@ -340,13 +336,13 @@ class Spans:
                 "gen_ai.tool.description", _text(execution.tool.description, _DESCRIPTION_LENGTH)
             )
         self._note_keys(execution.tools)
-        decision = _tell_waiting(span, execution.deferred_at, outcome)
+        decision = _record_waiting(span, execution.deferred_at, outcome)
         if decision is not None and self._approvals is not None:
             self._approvals.add(work.name, decision)
         span.set_attributes(_decisions(execution.decisions))
-        self._tell_outcome(span, work, outcome, execution.details, execution.changed)
+        self._record_outcome(span, work, outcome, execution.details, execution.changed)
 
-    def _started(self, call: RawCall) -> Span:
+    def _call_span(self, call: RawCall) -> Span:
         """Start the span of a call."""
         name = _text(call.name)
         attributes = {
@@ -365,7 +361,7 @@ class Spans:
             f"execute_tool {name}", kind=SpanKind.INTERNAL, attributes=attributes, links=links
         )
 
-    def _tell_outcome(
+    def _record_outcome(
         self,
         span: Span,
         call: RawCall,
@@ -384,23 +380,23 @@ class Spans:
             if outcome.code is not None:
                 span.set_attribute("operator_schema.code", outcome.code)
         found = {kind: tuple(notes.get(kind, ())) for kind in _EVENTS}
-        told = self._data_of(call, outcome, found, changed)
+        data = self._data_of(call, outcome, found, changed)
         for key, attribute in _NAMES.items():
-            if key in told and told[key] != getattr(call, key):
-                span.set_attribute(attribute, _text(told[key]))
+            if key in data and data[key] != getattr(call, key):
+                span.set_attribute(attribute, _text(data[key]))
         if changed is not None:
-            span.set_attribute(_CHANGED_BY, [_who(change) for change in changed.changes][:_MOST_EVENTS])
+            span.set_attribute(_CHANGED_BY, [_changer(change) for change in changed.changes][:_MOST_EVENTS])
         if self._record_arguments:
             if changed is not None:
-                self._record(span, "arguments", _arguments_text(told["sent"]), _SENT)
-            self._record(span, "arguments", _arguments_text(told["arguments"]))
+                self._record(span, "arguments", _arguments_text(data["sent"]), _SENT)
+            self._record(span, "arguments", _arguments_text(data["arguments"]))
         if self._record_results and isinstance(outcome, ToolResult) and not outcome.is_error:
-            self._record(span, "result", told["result"]["content"])
+            self._record(span, "result", data["result"]["content"])
         for kind, event in _EVENTS.items():
-            _tell_findings(span, event, told["findings"][kind])
+            _record_findings(span, event, data["findings"][kind])
         error = _error_of(outcome)
         if error is not None:
-            _fail(span, error)
+            _mark_failed(span, error)
 
     def _note_keys(self, tools: Iterable[Tool[..., Any]]) -> None:
         """Note the keys of tools; warn once about keys that are similar to secret ones but are recorded."""
@@ -417,14 +413,7 @@ class Spans:
         found: Mapping[str, tuple[Finding, ...]],
         changed: ChangedArguments | None,
     ) -> dict[str, Any]:
-        """Return the data to record about a call, without secrets.
-
-        Args:
-            call: the call as the model sent it.
-            outcome: its outcome.
-            found: the findings about it, by their kind.
-            changed: the changed arguments, if they differ from the model's.
-        """
+        """Return the data to record about a call, without secrets."""
         is_result = isinstance(outcome, ToolResult)
         result = {"content": outcome.content, "json": outcome.json} if is_result else {"content": ""}
         names = {key: name for key in _NAMES if (name := getattr(call, key)) is not None}
@@ -436,16 +425,16 @@ class Spans:
         steps = {step for findings in found.values() for each in findings for step in each.path}
         keys = [step for step in steps if isinstance(step, str)]
         without, hidden = recordings.without_secrets, recordings.REDACTED
-        told: dict[str, Any]
+        data: dict[str, Any]
         try:
-            told = without({**line, "keys": [{key: None} for key in keys]}, self._keys.of(call.name))
+            data = without({**line, "keys": [{key: None} for key in keys]}, self._keys.of(call.name))
         except Exception:  # noqa: BLE001  # it nests too deep, or isn't JSON: a secret may be anywhere
-            told = dict.fromkeys(line, hidden) | {
+            data = dict.fromkeys(line, hidden) | {
                 "result": {"content": hidden},
                 "keys": [{hidden: 0}] * len(keys),
             }
-        shown = dict(zip(keys, [next(iter(key)) for key in told.pop("keys")], strict=True))
-        return {**told, "findings": {kind: _with_keys(each, shown) for kind, each in found.items()}}
+        shown = dict(zip(keys, [next(iter(key)) for key in data.pop("keys")], strict=True))
+        return {**data, "findings": {kind: _with_keys(each, shown) for kind, each in found.items()}}
 
     def _record(self, span: Span, kind: str, text: str | None, name: str | None = None) -> None:
         name = name or f"gen_ai.tool.call.{kind}"
@@ -478,9 +467,9 @@ class Spans:
         for state in dict.fromkeys(states):
             span.set_attribute(f"operator_schema.round.{state}", states.count(state))
         if after is outcome:
-            self._tell_others(span, before, after)
+            self._record_calls_without_spans(span, before, after)
 
-    def _tell_others(self, span: Span, before: Round[Any], after: Round[Any]) -> None:
+    def _record_calls_without_spans(self, span: Span, before: Round[Any], after: Round[Any]) -> None:
         """Make a span for each call that ended now without being run.
 
         A call that waits, or that a person refused before, becomes an event of the round.
@@ -491,18 +480,18 @@ class Spans:
             if (new.id, new.name) in ran:
                 ran.remove((new.id, new.name))
             elif new.state == "deferred" or old.state == "rejected":
-                told = self._data_of(new.raw, new.result, {}, new.changed)
-                names = {"gen_ai.tool.name": _text(told["name"]), "gen_ai.tool.call.id": _text(told["id"])}
+                data = self._data_of(new.raw, new.result, {}, new.changed)
+                names = {"gen_ai.tool.name": _text(data["name"]), "gen_ai.tool.call.id": _text(data["id"])}
                 span.add_event(f"operator_schema.{new.state}", {**names, **_decisions(new.decisions)})
                 if new.state == "rejected" and after.is_complete:  # else the round runs again
                     self._count(after, new, "rejected")
             elif new.result is not None and (old.state in {"pending", "deferred"} or is_first):
-                self._tell_ended(after, new, new.result)
+                self._record_ended_call(after, new, new.result)
 
-    def _tell_ended(self, work: Round[Any], call: ToolCall[Any], result: ToolResult) -> None:
+    def _record_ended_call(self, work: Round[Any], call: ToolCall[Any], result: ToolResult) -> None:
         raw = call.raw
-        span = self._started(raw)
-        decision = _tell_waiting(span, call.deferred_at, result)
+        span = self._call_span(raw)
+        decision = _record_waiting(span, call.deferred_at, result)
         if decision is not None:
             self._count(work, call, decision)
         span.set_attributes(_decisions(call.decisions))
@@ -510,11 +499,11 @@ class Spans:
             span.set_attribute("gen_ai.tool.description", _text(call.tool.description, _DESCRIPTION_LENGTH))
         elif call.name not in work.toolset or result.code == "not_available":
             span.update_name("execute_tool")
-        self._tell_outcome(span, raw, result, call.details)
+        self._record_outcome(span, raw, result, call.details)
         span.end()
 
 
-def _tell_waiting(span: Span, deferred_at: float | None, outcome: Any) -> str | None:
+def _record_waiting(span: Span, deferred_at: float | None, outcome: Any) -> str | None:
     """Record how waiting for a person ended and how long it took; return the decision, if the call waited."""
     if deferred_at is None:
         return None
@@ -542,7 +531,7 @@ _SENT: Final = "operator_schema.arguments.sent"
 _CHANGED_BY: Final = "operator_schema.arguments.changed_by"
 
 
-def _who(change: ArgumentChange) -> str:
+def _changer(change: ArgumentChange) -> str:
     return change.by if change.hook is None else _text(f"{change.by} {change.hook}")
 
 
@@ -570,7 +559,7 @@ def _with_keys(findings: tuple[Finding, ...], shown: Mapping[Any, str]) -> tuple
     )
 
 
-def _tell_findings(span: Span, event: str, found: tuple[Finding, ...]) -> None:
+def _record_findings(span: Span, event: str, found: tuple[Finding, ...]) -> None:
     if not found:
         return
     span.set_attribute(f"{event}.count", len(found))
@@ -605,6 +594,6 @@ def _class_name(error: BaseException) -> str:
     return _text(name)
 
 
-def _fail(span: Span, error: str) -> None:
+def _mark_failed(span: Span, error: str) -> None:
     span.set_attribute("error.type", error)
     span.set_status(Status(StatusCode.ERROR, error))

@@ -132,9 +132,9 @@ class Toolset(_GivenAsToolset, LiveTools, AbstractToolset[Any]):
 
     async def get_tools(self, ctx: Any) -> dict[str, Any]:
         """Return the tools that are switched on now."""
-        return {tool.name: self._made(tool) for tool in self.offered(ctx)}
+        return {tool.name: self._toolset_tool(tool) for tool in self.offered(ctx)}
 
-    def _made(self, tool: Tool[..., Any]) -> Any:
+    def _toolset_tool(self, tool: Tool[..., Any]) -> Any:
         runner = self._runner
 
         async def ask_first(ctx: Any, /, **_: Any) -> None:
@@ -185,7 +185,7 @@ class _OneOfToolset(_GivenAsToolset, FilteredToolset[Any]):
     """One tool of a toolset."""
 
 
-def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
+def _make_tool(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> Any:
     return _OneOfToolset(Toolset.of(runner, native), lambda _ctx, one: one.name == tool.name)
 
 
@@ -239,7 +239,7 @@ def _written(ctx: Any) -> tuple[Any, Any]:
 
 _adapter = Adapter[Any](
     "pydantic-ai",
-    _made,
+    _make_tool,
     own=with_state("deps", RunContext),
     hosts=(RunContext,),
     asks=_ask,

@@ -60,7 +60,7 @@ class OperatorFunction(KernelFunction):
         raise NotImplementedError(message)
 
 
-def _made(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> OperatorFunction:
+def _make_tool(tool: Tool[..., Any], runner: Runner, /, **native: Any) -> OperatorFunction:
     definition = flat_definition(tool, "semantic-kernel")
     returned = KernelParameterMetadata(name="return", schema_data=tool.output_schema() or {})
     own = {
@@ -88,7 +88,7 @@ def _parameters(schema: Mapping[str, Any]) -> list[Any]:
 
 _adapter = Adapter[OperatorFunction](
     "semantic-kernel",
-    _made,
+    _make_tool,
     own=lambda context: {Kernel: context.kernel, KernelArguments: context.arguments},
     hosts=(Kernel, KernelArguments),
     taken=("self", "settings"),

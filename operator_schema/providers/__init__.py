@@ -17,49 +17,49 @@ if TYPE_CHECKING:
     from .answer import AnswerError as AnswerError
     from .answer import ResponseError as ResponseError
     from .answer import Usage as Usage
-    from .answer import read_json as read_json
     from .chat import *  # noqa: F403  # each row is a provider
     from .cohere_chat import cohere as cohere
     from .converse import bedrock as bedrock
     from .generate_content import gemini as gemini
     from .generate_content import gemini_parameters as gemini_parameters
     from .messages import anthropic as anthropic
+    from .offered_tools import Strict as Strict
     from .ollama_chat import ollama as ollama
-    from .partial_response import StreamedCall as StreamedCall
     from .provider import Provider as Provider
     from .report import ToolReport as ToolReport
+    from .response_json import read_json as read_json
     from .responses import openai_responses as openai_responses
     from .responses import xai as xai
+    from .rules import Features as Features
+    from .rules import HostedTool as HostedTool
+    from .rules import IdRule as IdRule
+    from .rules import NameRule as NameRule
+    from .rules import Rules as Rules
     from .special_calls import Grammar as Grammar
     from .special_calls import Namespace as Namespace
     from .stream import Delta as Delta
     from .stream import Stream as Stream
-    from .tool_forms import Strict as Strict
-    from .tool_names import Features as Features
-    from .tool_names import HostedTool as HostedTool
-    from .tool_names import IdRule as IdRule
-    from .tool_names import NameRule as NameRule
-    from .tool_names import Rules as Rules
+    from .streamed_calls import StreamedCall as StreamedCall
 
 _HOMES = {
     "Answer": ".answer",
     "AnswerError": ".answer",
     "Delta": ".stream",
     "Dialect": "..schema.style",
-    "Features": ".tool_names",
+    "Features": ".rules",
     "Grammar": ".special_calls",
-    "HostedTool": ".tool_names",
-    "IdRule": ".tool_names",
-    "NameRule": ".tool_names",
+    "HostedTool": ".rules",
+    "IdRule": ".rules",
+    "NameRule": ".rules",
     "Namespace": ".special_calls",
     "Provider": ".provider",
     "ResponseError": ".answer",
-    "Rules": ".tool_names",
+    "Rules": ".rules",
     "Stream": ".stream",
-    "StreamedCall": ".partial_response",
+    "StreamedCall": ".streamed_calls",
     "ToolChoice": "..rounds",
     "Usage": ".answer",
-    "read_json": ".answer",
+    "read_json": ".response_json",
 }
 _FAMILIES = {
     "anthropic": ".messages",

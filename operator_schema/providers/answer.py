@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from ..errors import DecodeError
 from ..immutable import Value
-from ..json_reading import json_reader, read_distinct, repeated_key
-from ..json_values import MAX_TEXT_DEPTH, copy_json, is_finite, is_finite_within, is_object, nests_deeper
-from ..message_text import excerpt, one_line, quote, received
-from .call_ids import given_id
+from ..json_values import copy_json, is_finite, is_object
+from ..message_text import one_line
+from .response_json import is_whole
+from .rules import given_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import TypeVar  # a type checker has it
 
-    from ..errors import DecodeError
-    from ..json_reading import ReadText
-    from ..tools import RawCall, Tool, ToolResult
+    from ..tools import RawCall, ToolResult
 
     T = TypeVar("T", default=Any)
 
@@ -190,8 +188,6 @@ class Answer(Value, Generic[T]):
         Raises:
             ValueError: no output was requested.
         """
-        from ..errors import DecodeError
-
         try:
             _ = self.output
         except DecodeError as error:
@@ -352,11 +348,6 @@ def _is_cut(call: RawCall) -> bool:
     return isinstance(arguments, str) and bool(arguments.strip()) and not is_whole(arguments)
 
 
-def is_whole(arguments: Any) -> bool:
-    """Return whether arguments are the text of one JSON object and nothing else."""
-    return isinstance(arguments, str) and isinstance(read_json(arguments, may_repeat=True), dict)
-
-
 _WHY = {
     "calls": "it waits for the results of its calls",
     "length": "it reached the limit on tokens",
@@ -407,141 +398,8 @@ class ResponseError(ValueError):
         return f"{self.provider}: {self.message}"
 
 
-def body_of(response: Any) -> tuple[dict[str, Any] | None, bool]:
-    """Return a response as a JSON object, and whether JSON is known to be able to represent all of it.
-
-    Args:
-        response: the response, as for `json_of`.
-    """
-    kind = cast("Any", type(response))  # `isinstance` would run code of the response
-    if issubclass(kind, (str, bytes, bytearray)):
-        read, not_read = _faultless_reader()
-        found = read(response)
-        if found is not not_read:
-            return (found if is_object(found) else None), True
-    found = response if issubclass(kind, dict) else json_of(response)
-    return found, found is not None and is_finite_within(found, MAX_TEXT_DEPTH)
-
-
-def json_of(response: Any) -> dict[str, Any] | None:
-    """Return a response as a JSON object; None if it can't be read as one.
-
-    Args:
-        response: a dict, JSON text, or the object of an SDK. Pydantic's `model_dump` is called for the form
-            that is sent (`by_alias`), without values that aren't set.
-    """
-    try:
-        found = _plain(response)
-    except Exception:  # noqa: BLE001  # the code of an SDK, or of whatever this is
-        return None
-    return found if is_object(found) else None
-
-
-def _plain(response: Any) -> Any:
-    if isinstance(response, (str, bytes, bytearray)):
-        return parsed(response)
-    if is_object(response):
-        return response
-    kind: Any = cast("Any", type(response))
-    return kind.model_dump(response, mode="json", by_alias=True, exclude_none=True, warnings=False)
-
-
-def read_json(text: str | bytes, otherwise: Any = None, *, may_repeat: bool = False) -> Any:
-    """Return the value of JSON text, or another value if it isn't valid, or nests too deeply for Python.
-
-    Args:
-        text: a text that may be JSON.
-        otherwise: the value for a text that isn't JSON, or that has a key more than once in an object.
-        may_repeat: whether to use the last of several equal keys.
-    """
-    try:
-        return _lenient_reader()(text) if may_repeat else read_distinct(text)
-    except (ValueError, RecursionError):
-        return otherwise
-
-
-@cache
-def _lenient_reader() -> ReadText:
-    return json_reader()
-
-
-@cache
-def _faultless_reader() -> tuple[ReadText, Any]:
-    """Return a function that reads JSON without faults, and its return value for any other text."""
-    from ..codec.json_text import read_faultless  # only a program that reads text loads it
-    from ..codec.problems import GiveUp
-
-    return read_faultless, GiveUp
-
-
-def parsed(text: str | bytes | bytearray) -> Any:
-    """Return the value of JSON text; None if it isn't valid, has a key twice, or nests too deeply."""
-    read, not_read = _faultless_reader()
-    found = read(text)
-    return _parsed_with_faults(text) if found is not_read else found
-
-
-def _parsed_with_faults(text: str | bytes | bytearray) -> Any:
-    """Return the value of JSON text with faults that do no harm in a response, such as a lone surrogate."""
-    from ..codec.json_text import RefusedTextError, check_depth
-
-    try:
-        source = text if isinstance(text, str) else str(text, "utf-8-sig")
-        check_depth(source)
-    except (RefusedTextError, ValueError):
-        return None
-    return read_json(source)
-
-
-def what_came(value: object) -> str:
-    """Describe a value that isn't a JSON object, and suggest the right one."""
-    try:
-        return received(value) + _meant(value)
-    except Exception:  # noqa: BLE001  # code of its own
-        return type(value).__name__
-
-
-def _meant(value: Any) -> str:
-    if isinstance(value, (str, bytes)):
-        repeated = repeated_key(value)
-        return "" if repeated is None else f": {repeated}"
-    kind: Any = cast("Any", type(value))
-    if hasattr(kind, "__await__"):
-        return ": await it first"
-    if hasattr(kind, "feed") and hasattr(kind, "answers"):
-        return ": a stream has its own answers()"
-    if hasattr(kind, "__next__") or hasattr(kind, "__anext__"):
-        return ": give its events to feed(…) of provider.stream(), one after the other"
-    return ""
-
-
-def message_of(error: Any) -> Any:
-    """Return the message of an error, with the text of the model that the provider couldn't read."""
-    if not is_object(error):
-        return error
-    message, written = error.get("message", error), error.get("failed_generation")
-    return f"{message} It is: {written}" if isinstance(written, str) and "message" in error else message
-
-
-def check_response_depth(body: Mapping[str, Any]) -> None:
-    """Check that a response can be copied and written, whatever the provider sent.
-
-    Raises:
-        ValueError: the response nests too deeply.
-    """
-    if nests_deeper(body, MAX_TEXT_DEPTH):
-        message = f"it nests deeper than {MAX_TEXT_DEPTH} levels"
-        raise ValueError(message)
-
-
 def renamed(answer: Answer, own: Mapping[str, str], keys: Mapping[str, str]) -> Answer:
-    """Return an answer in which calls and their arguments have the tools' own names and keys.
-
-    Args:
-        answer: the answer with the names on the wire.
-        own: the tools' own names by the names on the wire, if these differ.
-        keys: the own keys of properties by those on the wire, if these differ.
-    """
+    """Return an answer in which calls and their arguments have the tools' own names and keys."""
     return answer.replace(calls=tuple([renamed_call(call, own, keys) for call in answer.calls]))
 
 
@@ -556,93 +414,6 @@ def renamed_call(call: RawCall, names: Mapping[str, str], keys: Mapping[str, str
     return call.replace(name=names.get(call.name, call.name), arguments=arguments)
 
 
-def answer_without_nulls(answer: Answer, tools: Mapping[str, Tool[..., Any]]) -> Answer:
-    """Return an answer without the nulls that strict modes send for omitted arguments.
-
-    Args:
-        answer: the answer with the tools' own names.
-        tools: the tools in the request, by name.
-    """
-    from .property_names import without_nulls
-
-    calls: list[RawCall] = []
-    for call in answer.calls:
-        arguments = parsed_arguments(call)
-        if is_object(arguments) and call.name in tools:
-            call = call.replace(arguments=without_nulls(tools[call.name].codec.graph, arguments))  # noqa: PLW2901  # the same call
-        calls.append(call)
-    return answer.replace(calls=tuple(calls))
-
-
-def what_is_wrong(body: Mapping[str, Any], error: Exception) -> str:
-    """Return the message about a response that isn't an answer.
-
-    Args:
-        body: the body of the response.
-        error: the exception raised when it was read.
-    """
-    said: Any = body.get("error")
-    if said is None and isinstance(body.get("message"), str):  # as Bedrock says it
-        said = body["message"]
-    if said is not None:
-        return f"the response is an error: {excerpt(message_of(said), 300)}"
-    shown = excerpt(dict(body), 200)
-    if isinstance(error, ValueError):
-        return f"the response can't be used: {error}: {shown}"
-    if not isinstance(error, KeyError):
-        return f"the response isn't in the expected form: {shown}"
-    missing = str(error.args[0])
-    if path := _path_to("error", body):
-        return f"the response is an error: {excerpt(message_of(_inside(body, path)['error']), 300)}"
-    if path := _path_to(missing, body):
-        inside = "".join([f"[{quote(key)}]" for key in path])
-        return f"the response has the answer inside, as a line of a batch has: give response{inside}: {shown}"
-    if "batch" in str(body.get("object") or body.get("type") or body.get("name")):
-        return f"the response is a batch: once it has ended, give the answer in each of its lines: {shown}"
-    other = next((name for key, name in KEYS_OF_ANSWERS.items() if key in body and key != missing), None)
-    hint = "" if other is None else f" (it looks like an answer of {other})"
-    return f"the response isn't in the expected form: there is no {quote(missing)} in it{hint}: {shown}"
-
-
-_LEVELS = 2
-"""How many levels deep an answer may be inside another object."""
-
-
-def _path_to(key: str, body: Mapping[str, Any], levels: int = _LEVELS) -> list[str]:
-    """Return the keys that lead to the nested object with a value under a key; none if there isn't one."""
-    inner = {name: found for name, found in body.items() if is_object(found)} if levels else {}
-    for name, found in inner.items():
-        if found.get(key) is not None:
-            return [name]
-        if path := _path_to(key, found, levels - 1):
-            return [name, *path]
-    return []
-
-
-def _inside(body: Mapping[str, Any], path: Sequence[str]) -> Mapping[str, Any]:
-    """Return the object at a path of keys."""
-    for key in path:
-        body = body[key]
-    return body
-
-
-def parsed_arguments(call: RawCall) -> Any:
-    """Return the arguments of a call as JSON; see `value_of` for arguments that are text."""
-    text = call.arguments
-    return value_of(text) if isinstance(text, str) else text
-
-
-def value_of(text: str) -> Any:
-    """Return the JSON value of the arguments of a call that are text.
-
-    Returns:
-        An empty object for blank text. The text itself if it isn't valid JSON: it lacks its end, has a number
-        like NaN, or has a key twice. Decoding then reports the error.
-    """
-    value: Any = read_json(text, text) if text.strip() else {}
-    return value if is_finite(value) else text
-
-
 KEYS_OF_ANSWERS = {
     "choices": "OpenAI Chat Completions",
     "candidates": "Gemini",
@@ -653,11 +424,3 @@ KEYS_OF_ANSWERS = {
     "done": "Ollama",
 }
 """Keys at the top of an answer that only one provider uses."""
-
-
-FIRST_EVENTS = {
-    "message_start": "Anthropic",
-    "response.created": "OpenAI Responses",
-    "message-start": "Cohere",
-}
-"""Types of first events of a stream that only one provider uses."""

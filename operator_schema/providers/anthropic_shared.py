@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..schema.style import Dialect
-from .tool_names import IdRule, NameRule, Rules
-from .wire_format import DATED_FORMATS
+from .rules import DATED_FORMATS, IdRule, NameRule, Rules
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

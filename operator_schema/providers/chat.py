@@ -12,30 +12,38 @@ from ..json_values import copy_json, is_array, is_object, to_json_text
 from ..message_text import checked_text, result_line
 from ..schema.style import Dialect
 from ..tools import RawCall
-from .answer import Answer, is_whole
-from .call_ids import CUSTOM, UNNAMED, given_id
+from .answer import Answer
 from .openai_shared import OPENAI_STRICT, custom_call, custom_input, data_url, is_custom
 from .partial_response import (
+    ChoicesMerger,
     CustomInput,
     GrowingBlock,
     GrowingInput,
     GrowingList,
     GrowingObject,
+    Merger,
     says_nothing,
 )
 from .provider import Provider
-from .tool_names import Features, IdRule, NameRule, Rules
-from .wire_format import (
+from .response_json import is_whole
+from .rules import (
     BOUNDS,
     COMMON_FORMATS,
+    CUSTOM,
     DATES,
-    IMAGES,
     ITEMS,
     LENGTHS,
     NUMBERS,
+    UNNAMED,
+    Features,
+    IdRule,
+    NameRule,
+    Rules,
+    given_id,
+)
+from .wire_format import (
+    IMAGES,
     PDF,
-    ChoicesMerger,
-    Merger,
     Wire,
     arguments_text,
     as_written,
@@ -54,7 +62,7 @@ if TYPE_CHECKING:
 
     from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import StopReason
-    from .partial_response import StreamedCalls
+    from .streamed_calls import StreamedCalls
     from .wire_format import Wanted
 
 if not TYPE_CHECKING:  # type checkers take the providers below from here: `from .chat import *`
@@ -135,7 +143,7 @@ class ChatLikeWire(Wire):
 
     def result(self, result: ToolResult) -> dict[str, Any]:
         """Return the message of a result."""
-        return {**_answered(result), "content": result.content}
+        return {**_reply_keys(result), "content": result.content}
 
 
 class ChatWire(ChatLikeWire):
@@ -147,7 +155,6 @@ class ChatWire(ChatLikeWire):
             answers.
         takes_images: whether images and PDFs of results are sent, in a message of the user; if not, text
             describes them.
-        takes_text: whether a tool may take text in place of arguments.
         needs_reasoning: whether a message with calls needs `reasoning_content`.
         chooses_by_name: whether a choice may name a tool; if not, a required tool is the only one offered.
     """
@@ -155,7 +162,6 @@ class ChatWire(ChatLikeWire):
     required: str = "required"
     sent_keys: frozenset[str] | None = None
     takes_images: bool = False
-    takes_text: bool = False
     needs_reasoning: bool = False
     chooses_by_name: bool = True
 
@@ -167,7 +173,7 @@ class ChatWire(ChatLikeWire):
 
     def call(self, call: RawCall) -> dict[str, Any]:
         """Return a call in the form of a message."""
-        if not (self.takes_text and is_custom(call)):
+        if not is_custom(call):
             return super().call(call)
         custom = {"name": call.name, "input": custom_input(call)}
         return {"id": given_id(call.id), "type": "custom", "custom": custom}
@@ -204,8 +210,8 @@ class ChatWire(ChatLikeWire):
         if "error" in response:
             if failed := failed_calls(response):
                 response = {"choices": [_failed_choice(failed)], **response}
-            about["stop_message"] = _message_in(response)
-        choices = _in_one([object_of(choice) for choice in response["choices"]])
+            about["stop_message"] = _error_message(response)
+        choices = _merged_choices([object_of(choice) for choice in response["choices"]])
         return [self._answer(choice, about) for choice in choices]
 
     def _answer(self, choice: Mapping[str, Any], about: Mapping[str, Any]) -> Answer:
@@ -232,7 +238,7 @@ class ChatWire(ChatLikeWire):
         # Several providers refuse a message without content.
         said = (message,) if calls or refusal or message.get("content") else ()
         if "error" in choice and not about.get("stop_message"):
-            about = {**about, "stop_message": _message_in(choice)}
+            about = {**about, "stop_message": _error_message(choice)}
         return Answer(calls, text, refusal or None, stop, raw, said, reasoning, **about)
 
     def merger(self, calls: StreamedCalls) -> Merger:
@@ -258,17 +264,17 @@ class ChatWire(ChatLikeWire):
         Source: https://platform.openai.com/docs/guides/images-vision
         """
         messages = super().results(results)
-        shown = [part for result in results for part in _shown(result)] if self.takes_images else []
+        shown = [part for result in results for part in _media_parts(result)] if self.takes_images else []
         return [*messages, {"role": "user", "content": shown}] if shown else messages
 
 
-def _message_in(found: Mapping[str, Any]) -> str | None:
+def _error_message(found: Mapping[str, Any]) -> str | None:
     """Return the message of the error in a response or, for OpenRouter, in a choice."""
     error: Any = found["error"]
     return text_or_none(error.get("message")) if is_object(error) else None
 
 
-def _in_one(choices: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _merged_choices(choices: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Merge choices that belong to one answer: Copilot puts the calls into a choice of their own."""
     if len(choices) < 2:  # noqa: PLR2004  # there are no others
         return choices
@@ -299,10 +305,10 @@ def tools_alone(tools: Sequence[dict[str, Any]], wanted: Wanted) -> Sequence[dic
 
 def calls_of(message: Mapping[str, Any]) -> tuple[RawCall, ...]:
     """Return the calls in a message of the assistant."""
-    return tuple([_call(object_of(call)) for call in message.get("tool_calls") or ()])
+    return tuple([_read_call(object_of(call)) for call in message.get("tool_calls") or ()])
 
 
-def _answered(result: ToolResult) -> dict[str, Any]:
+def _reply_keys(result: ToolResult) -> dict[str, Any]:
     """Return the keys that refer a result to its call."""
     if result.call_id.startswith(_LEGACY):
         return {"role": "function", "name": result.name}
@@ -312,20 +318,20 @@ def _answered(result: ToolResult) -> dict[str, Any]:
     return {"role": "tool", "tool_call_id": call_id}
 
 
-def _shown(result: ToolResult) -> list[dict[str, Any]]:
+def _media_parts(result: ToolResult) -> list[dict[str, Any]]:
     """List images and files of a result in the form of a user's message, after a line that names the call."""
-    shown = [_content(part) for part in parts_of(result, {*IMAGES, PDF}) if not isinstance(part, str)]
+    shown = [_media_part(part) for part in parts_of(result, {*IMAGES, PDF}) if not isinstance(part, str)]
     line = result_line(result.name, given_id(result.call_id))
     return [{"type": "text", "text": line}, *shown] if shown else []
 
 
-def _content(part: Image | File) -> dict[str, Any]:
+def _media_part(part: Image | File) -> dict[str, Any]:
     if part.media_type in IMAGES:
         return {"type": "image_url", "image_url": {"url": data_url(part)}}
     return {"type": "file", "file": {"filename": file_name(part), "file_data": data_url(part)}}
 
 
-def _call(call: Mapping[str, Any]) -> RawCall:
+def _read_call(call: Mapping[str, Any]) -> RawCall:
     if call.get("type") == "custom":
         custom = object_of(call["custom"])
         return custom_call(call["id"], custom["name"], custom.get("input"))
@@ -541,7 +547,7 @@ class _Choice:
         """Add a part of OpenRouter's `reasoning_details`; parts of one detail follow each other."""
         details = self._message.held("reasoning_details", GrowingList)
         last = details.last
-        if last is None or _is_another(detail, last.content):
+        if last is None or _begins_another_detail(detail, last.content):
             last = details.add(GrowingObject())
         for key, value in detail.items():
             if key in _GROWING_DETAILS and value is not None:
@@ -562,7 +568,7 @@ class _Choice:
         function, custom = object_of(delta.get("function") or _NOTHING), delta.get("custom") or _NOTHING
         call = self._last if index is None else self._by_index.get(index)
         has_name = bool(function.get("name") or custom.get("name"))
-        if call is None or (has_name and (index is None or _is_other(call, call_id, function))):
+        if call is None or (has_name and (index is None or _begins_another_call(call, call_id, function))):
             call = self._begin_custom(delta, object_of(custom)) if custom else self._begin(call_id)
             self._message.held("tool_calls", GrowingList).add(call)
             self._last = self._by_index[index] = call
@@ -613,7 +619,7 @@ def _known_id(call: Mapping[str, Any]) -> Any:
     return None if says_nothing("id", found) else found
 
 
-def _is_other(call: GrowingBlock, call_id: Any, function: Mapping[str, Any]) -> bool:
+def _begins_another_call(call: GrowingBlock, call_id: Any, function: Mapping[str, Any]) -> bool:
     """Return whether a piece with a name begins another call than the one at its index.
 
     Some servers give each call the index 0. A new call then has another id; without ids, it has arguments
@@ -625,7 +631,7 @@ def _is_other(call: GrowingBlock, call_id: Any, function: Mapping[str, Any]) -> 
     return bool(function.get("arguments")) and call.input is not None and is_whole(call.input.whole())
 
 
-def _is_another(detail: Mapping[str, Any], last: Mapping[str, Any]) -> bool:
+def _begins_another_detail(detail: Mapping[str, Any], last: Mapping[str, Any]) -> bool:
     """Return whether a part of OpenRouter's `reasoning_details` starts a new detail."""
     ids = {found.get("id") for found in (detail, last)} - {None, ""}
     return len(ids) > 1 or any(last.get(key) != detail.get(key) for key in ("type", "index"))
@@ -669,31 +675,20 @@ def openai_compatible(
         ValueError: Chat Completions has no form for a feature, JSON Schema doesn't have a keyword of the
             dialect, or a value isn't one of the choices.
     """
-    from .custom_provider_checks import check_table
+    from .custom_provider_checks import check_custom_provider
 
-    table: dict[str, Any] = {
-        "names": names,
-        "required": required,
-        "takes_unions": takes_unions,
-        "dialect": dialect,
-        "sent_keys": sent_keys,
-        "takes_images": takes_images,
-        "needs_reasoning": needs_reasoning,
-        "rules": rules,
-        "features": features,
-        "calls_in_text": calls_in_text,
-    }
-    check_table(table)
-    wire = ChatWire(required, sent_keys, takes_images, features.custom, needs_reasoning)
-    checked = checked_text("the name of a provider", name)
-    return Provider(
-        *(checked, wire, names),
+    made = Provider(
+        checked_text("the name of a provider", name),
+        ChatWire(required, sent_keys, takes_images, needs_reasoning),
+        names,
         takes_unions=takes_unions,
         dialect=dialect,
         rules=rules,
         features=features,
         calls_in_text=calls_in_text,
     )
+    check_custom_provider(made)
+    return made
 
 
 DEEPSEEK_STRICT = Dialect(
@@ -731,7 +726,7 @@ of `make grammars`
 
 openai_chat = Provider(
     "OpenAI Chat Completions",
-    ChatWire(takes_images=True, takes_text=True),
+    ChatWire(takes_images=True),
     NameRule(),
     takes_unions=False,
     dialect=OPENAI_STRICT,

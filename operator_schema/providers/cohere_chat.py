@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 from ..schema.style import Dialect
 from .answer import Answer
 from .chat import ChatLikeWire, calls_of, reasoning_of, text_of, tools_alone
-from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject
+from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, MessageMerger
 from .provider import Provider
-from .tool_names import NameRule
-from .wire_format import DATES, MessageMerger, described_schema, object_of, text_or_none, usage_of
+from .rules import DATES, NameRule
+from .wire_format import described_schema, object_of, text_or_none, usage_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..tools import RawCall, ToolDefinition
     from .answer import StopReason
-    from .partial_response import StreamedCalls
+    from .streamed_calls import StreamedCalls
     from .wire_format import Wanted
 
 _STOPS: dict[str, StopReason] = {
@@ -110,10 +110,10 @@ class CohereMerger(MessageMerger):
                 self._message.content.update(GrowingObject(message).content)
             case "content-start":
                 self._message.numbered("content")[index] = GrowingObject(object_of(message["content"]))
-                self._tell(object_of(message["content"]))
+                self._show(object_of(message["content"]))
             case "content-delta":
                 self._message.numbered("content")[index].take(object_of(message["content"]))
-                self._tell(object_of(message["content"]))
+                self._show(object_of(message["content"]))
             case "tool-plan-delta":
                 self._message.append("tool_plan", message["tool_plan"])
                 self._known.said.add(message["tool_plan"], "plan")
@@ -131,7 +131,7 @@ class CohereMerger(MessageMerger):
             case _:
                 raise TypeError
 
-    def _tell(self, part: Mapping[str, Any]) -> None:
+    def _show(self, part: Mapping[str, Any]) -> None:
         self._known.said.add(part.get("text") or "", "content")
         self._known.think(part.get("thinking") or "")
 

@@ -13,14 +13,20 @@ from ..json_values import copy_json, is_array, is_object, to_json_text
 from ..tools import RawCall
 from .answer import Answer
 from .anthropic_shared import ANTHROPIC_RULES, ANTHROPIC_STRICT, with_input_object
-from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, NumberedList
+from .partial_response import (
+    BlocksMerger,
+    GrowingBlock,
+    GrowingInput,
+    GrowingList,
+    GrowingObject,
+    NumberedList,
+)
 from .provider import Provider
-from .tool_names import Features, NameRule
+from .rules import Features, NameRule
 from .wire_format import (
     IMAGES,
     PDF,
     BlockWire,
-    Merger,
     arguments_object,
     described,
     file_name,
@@ -34,7 +40,7 @@ if TYPE_CHECKING:
 
     from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import StopReason
-    from .partial_response import StreamedCalls
+    from .streamed_calls import StreamedCalls
     from .wire_format import Wanted
 
 _STOPS: dict[str, StopReason] = {
@@ -166,7 +172,7 @@ class ConverseWire(BlockWire):
         """Return the block of a result, with images and files in the formats that the API takes."""
         parts = [part for part in parts_of(result, _FORMATS) if not isinstance(part, str) or part.strip()]
         # The API refuses blank text, and a result needs content.
-        content = [_content(place, part) for place, part in enumerate(parts or [_NOTHING])]
+        content = [_content_block(place, part) for place, part in enumerate(parts or [_NOTHING])]
         status = "error" if result.is_error else "success"
         return {"toolResult": {"toolUseId": result.call_id, "content": content, "status": status}}
 
@@ -195,7 +201,7 @@ def _thoughts(block: Mapping[str, Any]) -> list[str]:
     return [thought["text"]] if thought.get("text") else []
 
 
-def _content(place: int, part: str | Image | File) -> dict[str, Any]:
+def _content_block(place: int, part: str | Image | File) -> dict[str, Any]:
     if isinstance(part, str):
         return {"text": part}
     source = {"format": _FORMATS[part.media_type], "source": {"bytes": part.data}}
@@ -207,15 +213,13 @@ def _content(place: int, part: str | Image | File) -> dict[str, Any]:
     return {"document": {"name": f"{name} {place}", **source}}
 
 
-class ConverseMerger(Merger):
+class ConverseMerger(BlocksMerger):
     """A merger of events, each an object with its kind as the only key."""
 
     is_binary = True
 
     def __init__(self, calls: StreamedCalls) -> None:
         super().__init__(calls)
-        self._blocks: dict[int, GrowingBlock] = {}
-        self._open: set[Any] = set()
         self._message = self._response.held("output", GrowingObject).held("message", GrowingObject)
         self._message.hold("content", NumberedList(self._blocks))
 
@@ -289,11 +293,10 @@ class ConverseMerger(Merger):
         if found is not None:
             message = found["output"]["message"]
             message.setdefault("role", "assistant")
-            if not self.is_complete:
-                for index, block in zip(sorted(self._blocks), message["content"], strict=True):
-                    thought = block.get("reasoningContent", {}).get("reasoningText")
-                    if index in self._open and thought is not None:
-                        thought["signature"] = ""
+            for block in self._unfinished(message["content"]):
+                thought = block.get("reasoningContent", {}).get("reasoningText")
+                if thought is not None:
+                    thought["signature"] = ""
             message["content"] = [_with_citations(block) for block in message["content"]]
         return found
 

@@ -5,26 +5,18 @@ Source: https://ai.google.dev/api/generate-content and https://ai.google.dev/api
 
 from __future__ import annotations
 
-import re
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..json_values import is_array, is_object, to_json_text
+from ..json_values import to_json_text
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import CONTAINER, Answer, marked_if_cut
-from .call_ids import UNNAMED
-from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, joined
+from .partial_response import ChoicesMerger, GrowingBlock, GrowingInput, GrowingList, GrowingObject
 from .provider import Provider
-from .tool_names import Features, IdRule, NameRule, Rules
+from .rules import BOUNDS, DATES, ITEMS, LENGTHS, UNNAMED, Features, IdRule, NameRule, Rules
 from .wire_format import (
-    BOUNDS,
-    DATES,
-    ITEMS,
-    LENGTHS,
     PDF,
     BlockWire,
-    ChoicesMerger,
     arguments_object,
     described,
     described_schema,
@@ -37,15 +29,11 @@ from .wire_format import (
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import TypeAlias
 
     from ..tools import ToolDefinition, ToolResult
     from .answer import StopReason
-    from .partial_response import StreamedCall, StreamedCalls
+    from .streamed_calls import StreamedCall, StreamedCalls
     from .wire_format import Wanted
-
-    Path: TypeAlias = tuple[str | int, ...]
-
 
 _STOPS: dict[str, StopReason] = {
     "STOP": "end",
@@ -186,7 +174,7 @@ class GenerateContentWire(BlockWire):
 
     def call(self, call: RawCall) -> dict[str, Any]:
         """Return the part of a call."""
-        return {"functionCall": {**_id(call.id), "name": call.name, "args": arguments_object(call)}}
+        return {"functionCall": {**_id_entry(call.id), "name": call.name, "args": arguments_object(call)}}
 
     def is_call(self, block: Mapping[str, Any]) -> bool:
         """Return whether a part is a call."""
@@ -206,7 +194,7 @@ class GenerateContentWire(BlockWire):
     def result(self, result: ToolResult) -> dict[str, Any]:
         """Return the part of a result."""
         said = {"error" if result.is_error else "output": result.content}
-        return {"functionResponse": {**_id(result.call_id), "name": result.name, "response": said}}
+        return {"functionResponse": {**_id_entry(result.call_id), "name": result.name, "response": said}}
 
     def result_blocks(self, result: ToolResult) -> list[dict[str, Any]]:
         """Return the part of a result; images and PDFs follow as parts of their own."""
@@ -246,7 +234,7 @@ def _call(call: Mapping[str, Any]) -> RawCall:
     return marked_if_cut(found) if call.get("willContinue") else found
 
 
-def _id(call_id: str) -> dict[str, str]:
+def _id_entry(call_id: str) -> dict[str, str]:
     return {} if call_id.startswith(UNNAMED) else {"id": call_id}
 
 
@@ -336,14 +324,10 @@ class _Candidate:
 
 
 class _PartialCall:
-    """One call that is sent in parts.
-
-    Args:
-        part: the part of the content that gets the arguments.
-        streamed: the call that shows the arguments while they are sent.
-    """
+    """One call that is sent in parts."""
 
     def __init__(self, part: GrowingBlock, streamed: StreamedCall) -> None:
+        from .partial_arguments import PartialArguments
 
         self._part = part
         self._call = part.held("functionCall", GrowingObject)
@@ -351,7 +335,7 @@ class _PartialCall:
         # The arguments are text until they end.
         self._call.content["willContinue"] = True
         self._input = part.hold_input(GrowingInput(streamed), "functionCall", "args")
-        self._arguments: PartialArguments = PartialArguments()
+        self._arguments = PartialArguments()
         self._streamed = streamed
 
     @property
@@ -438,166 +422,3 @@ gemini_parameters = Provider(
     rules=Rules(keys=NameRule(64, "", starts_with_letter=True), ids=_IDS),
     features=GEMINI_FEATURES,
 )
-
-
-_STEP = re.compile(r"""\.([^.\[\]'"]+)|\[(\d{1,9})\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]""")
-_MOST_STEPS = 100
-
-
-class PartialArguments:
-    """The arguments of one call so far.
-
-    Attributes:
-        value: the arguments so far, as the object that would be sent without parts.
-    """
-
-    __slots__ = ("value", "_path", "_pieces", "_in_order")
-
-    def __init__(self) -> None:
-        self.value: dict[str, Any] = {}
-        self._path: Path = ()
-        self._pieces: list[str] | None = None  # pieces of a text that continues
-        self._in_order = True
-
-    def take(self, part: Mapping[str, Any]) -> str:
-        """Take a part of the arguments.
-
-        Returns:
-            The JSON text that the part adds to the arguments. Once a path isn't behind all others, it is
-            always empty, because text can only grow at its end.
-
-        Raises:
-            ValueError, TypeError: the part isn't in the expected form, or its path can't exist.
-        """
-        path = _path_of(part["jsonPath"])
-        value = _value_of(part)
-        goes_on = part.get("willContinue") is True and isinstance(value, str)
-        if self._pieces is not None and path == self._path:
-            text = self._continue(value, goes_on=goes_on)
-        else:
-            text = self._begin(path, value, goes_on=goes_on)
-        return text if self._in_order else ""
-
-    def end(self) -> str:
-        """Return the end of the JSON text; after that, `value` is complete."""
-        text = (self._closed(0) if self._path else "{") + "}"
-        return text if self._in_order else ""
-
-    def _continue(self, value: Any, *, goes_on: bool) -> str:
-        if not isinstance(value, str) or self._pieces is None:
-            raise TypeError
-        self._pieces.append(value)
-        return _escaped(value) + ("" if goes_on else self._text_ended())
-
-    def _begin(self, path: Path, value: Any, *, goes_on: bool) -> str:
-        shared = 0
-        for own, other in zip(path, self._path, strict=False):
-            if own != other:
-                break
-            shared += 1
-        before = f"{self._closed(shared)}," if self._path else "{"
-        if _place(self.value, path, value) != shared or shared == len(path):
-            self._in_order = False
-        opened = "".join(
-            [
-                ("" if isinstance(step, int) else f'"{_escaped(step)}":')
-                + ("" if inner is None else "[" if isinstance(inner, int) else "{")
-                for step, inner in zip(path[shared:], (*path[shared + 1 :], None), strict=True)
-            ]
-        )
-        self._path, self._pieces = path, [value] if goes_on else None
-        written = _json_of(value)
-        return before + opened + (written[:-1] if goes_on else written)
-
-    def _closed(self, shared: int) -> str:
-        """Return the JSON that ends the last text, and all containers that don't contain the next path."""
-        ends = ["]" if isinstance(step, int) else "}" for step in reversed(self._path[shared + 1 :])]
-        return self._text_ended() + "".join(ends)
-
-    def _text_ended(self) -> str:
-        """Store a text that has ended at its path, and return the end of its JSON."""
-        if self._pieces is None:
-            return ""
-        _place(self.value, self._path, joined(self._pieces))
-        self._pieces = None
-        return '"'
-
-
-def _path_of(text: Any) -> Path:
-    """Return the steps of a path such as `$.foo.bar[0].data` (RFC 9535)."""
-    steps: list[str | int] = []
-    end = 1
-    while end < len(text) and len(steps) < _MOST_STEPS:
-        found = _STEP.match(text, end)
-        if found is None:
-            break
-        plain, index, *quoted = found.groups()
-        steps.append(int(index) if index else plain or _unquoted(quoted[0] or quoted[1] or ""))
-        end = found.end()
-    if not text.startswith("$") or end != len(text) or not steps or isinstance(steps[0], int):
-        message = "the path of an argument can't be read"
-        raise ValueError(message)
-    return tuple(steps)
-
-
-def _unquoted(text: str) -> str:
-    return re.sub(r"\\(.)", r"\1", text)
-
-
-def _value_of(part: Mapping[str, Any]) -> Any:
-    for key, kind in (("stringValue", str), ("boolValue", bool), ("numberValue", (int, float))):
-        found = part.get(key)
-        if found is not None:
-            if not isinstance(found, kind) or (isinstance(found, bool) and kind is not bool):
-                raise TypeError
-            return int(found) if isinstance(found, float) and found.is_integer() else found
-    if "nullValue" in part:
-        return None
-    return ""  # a text whose first part is empty isn't sent at all
-
-
-def _place(container: Any, path: Path, value: Any) -> int:
-    """Store a value at its path, and create the objects and lists above it.
-
-    Returns:
-        The number of steps of the path that existed before.
-
-    Raises:
-        ValueError: the path leads through a value of another kind.
-    """
-    known = 0
-    for step, inner in pairwise(path):
-        if _is_new(container, step):
-            _put(container, step, [] if isinstance(inner, int) else {})
-        else:
-            known += 1
-        container = container[step]
-    known += not _is_new(container, path[-1])
-    _put(container, path[-1], value)
-    return known
-
-
-def _put(container: Any, step: Any, value: Any) -> None:
-    if is_array(container) and step == len(container):
-        container.append(value)
-    else:
-        container[step] = value
-
-
-def _is_new(container: Any, step: str | int) -> bool:
-    if is_object(container) and isinstance(step, str):
-        return step not in container
-    if is_array(container) and isinstance(step, int) and step <= len(container):
-        return step == len(container)
-    message = "the pieces of an argument don't fit together"
-    raise ValueError(message)
-
-
-def _escaped(text: str) -> str:
-    return _json_of(text)[1:-1]
-
-
-def _json_of(value: Any) -> str:
-    from json import dumps
-
-    return dumps(value, allow_nan=False)

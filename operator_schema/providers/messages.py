@@ -13,6 +13,7 @@ from ..tools import RawCall
 from .answer import CONTAINER, Answer
 from .anthropic_shared import ANTHROPIC_RULES, ANTHROPIC_STRICT, with_input_object
 from .partial_response import (
+    BlocksMerger,
     GrowingBlock,
     GrowingInput,
     GrowingList,
@@ -21,12 +22,11 @@ from .partial_response import (
     says_nothing,
 )
 from .provider import Provider
-from .tool_names import Features, HostedTool, NameRule
+from .rules import Features, HostedTool, NameRule
 from .wire_format import (
     IMAGES,
     PDF,
     BlockWire,
-    Merger,
     arguments_object,
     described,
     described_schema,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import StopReason
-    from .partial_response import StreamedCalls
+    from .streamed_calls import StreamedCalls
     from .wire_format import Wanted
 
 _STOPS: dict[str, StopReason] = {
@@ -105,9 +105,7 @@ class MessagesWire(BlockWire):
         uses = [block for block in blocks if self.is_call(block)]
         calls = tuple(
             [
-                RawCall(block["id"], block["name"], block.get("input"))
-                if "caller" not in block
-                else RawCall(block["id"], block["name"], block.get("input"), caller=program_of(block))
+                RawCall(block["id"], block["name"], block.get("input"), caller=program_of(block))
                 for block in uses
             ]
         )
@@ -116,11 +114,12 @@ class MessagesWire(BlockWire):
         stop: StopReason = _STOPS.get(raw or "", "other")
         details: Any = response.get("stop_details") or {}
         refusal = (text or details.get("explanation") or None) if stop == "refused" else None
-        sent = [with_input_object(block) for block in _taken_back(blocks, is_cut=raw in _CUT)]
+        sent = [with_input_object(block) for block in _sendable_blocks(blocks, is_cut=raw in _CUT)]
         # The API refuses messages without content.
         message = ({"role": "assistant", "content": sent},) if sent else ()
         if message and "container" in response and (stop == "paused" or any(call.caller for call in calls)):
             message = _with_container(message[0], response["container"])
+        changes = response.get("input_transformations")
         thoughts = [block["thinking"] for block in blocks if block.get("type") == "thinking"]
         return [
             Answer(
@@ -128,9 +127,7 @@ class MessagesWire(BlockWire):
                 reasoning="\n\n".join([thought for thought in thoughts if thought]),
                 id=text_or_none(response.get("id")),
                 usage=usage_of(response.get("usage"), ["input_tokens"], ["output_tokens"]),
-                notes=_notes(response["input_transformations"])
-                if "input_transformations" in response
-                else (),
+                notes=_notes(changes) if changes else (),
             )
         ]
 
@@ -154,7 +151,7 @@ class MessagesWire(BlockWire):
         """Return the block of a result, with its images and PDFs."""
         # The API refuses blank text blocks.
         parts = parts_of(result, {*IMAGES, PDF})
-        content = [_content(part) for part in parts if not isinstance(part, str) or part.strip()]
+        content = [_content_block(part) for part in parts if not isinstance(part, str) or part.strip()]
         block: dict[str, Any] = {"type": "tool_result", "tool_use_id": result.call_id, "content": content}
         return {**block, "is_error": True} if result.is_error else block
 
@@ -168,7 +165,7 @@ _NOTES = {
 
 def _notes(changes: Any) -> tuple[str, ...]:
     """Return the changes of the request that the API reports, one sentence each."""
-    known = [change for change in map(object_of, changes or ()) if change.get("type") in _NOTES]
+    known = [change for change in map(object_of, changes) if change.get("type") in _NOTES]
     return tuple(
         [
             " ".join([_NOTES[change["type"]], change["path"], *([f"({why})"] if why else [])])
@@ -182,15 +179,11 @@ _CUT = frozenset({None, "max_tokens", "model_context_window_exceeded", "refusal"
 """The reasons for an answer that ended in the middle, so that calls of the API's own tools have no result."""
 
 
-def _taken_back(blocks: list[Mapping[str, Any]], *, is_cut: bool) -> list[Mapping[str, Any]]:
+def _sendable_blocks(blocks: list[Mapping[str, Any]], *, is_cut: bool) -> list[Mapping[str, Any]]:
     """Return the blocks that the API accepts in the next request.
 
     It refuses blank text, an empty compaction, thinking whose signature is cut, and calls of its own tools
     without results.
-
-    Args:
-        blocks: the blocks of an answer.
-        is_cut: whether a missing result will never come.
     """
     done = {block.get("tool_use_id") for block in blocks}
     return [
@@ -217,7 +210,7 @@ def _with_container(message: dict[str, Any], container: Any) -> tuple[dict[str, 
     return (message if found is None else {**message, CONTAINER: found},)
 
 
-def _content(part: str | Image | File) -> dict[str, Any]:
+def _content_block(part: str | Image | File) -> dict[str, Any]:
     if isinstance(part, str):
         return {"type": "text", "text": part}
     source = {"type": "base64", "media_type": part.media_type, "data": part.base64}
@@ -226,15 +219,10 @@ def _content(part: str | Image | File) -> dict[str, Any]:
     return {"type": "document", "source": source, "title": file_name(part)}
 
 
-class MessagesMerger(Merger):
-    """A merger of events that begin and continue the blocks of one message."""
+class MessagesMerger(BlocksMerger):
+    """A merger of the events of one message."""
 
     first_event = "message_start"
-
-    def __init__(self, calls: StreamedCalls) -> None:
-        super().__init__(calls)
-        self._blocks: dict[int, GrowingBlock] = {}
-        self._open: set[Any] = set()
 
     @property
     def has_begun(self) -> bool:
@@ -273,7 +261,7 @@ class MessagesMerger(Merger):
         call = self._known.begin(found["id"], found["name"]) if found.get("type") == "tool_use" else None
         if call is not None or "input" in found:  # such as a call that Anthropic runs itself
             block.hold_input(GrowingInput(call, found.get("input") or {}, as_value=True), "input")
-        self._tell(index, found)
+        self._show(index, found)
 
     def _grow(self, index: int, delta: Mapping[str, Any]) -> None:
         """Add a delta to a block; unknown kinds of deltas are merged by their form."""
@@ -285,9 +273,9 @@ class MessagesMerger(Merger):
             block.held("citations", GrowingList).add(GrowingObject(delta["citation"]))
         else:
             block.take(delta, {"type"})
-            self._tell(index, delta)
+            self._show(index, delta)
 
-    def _tell(self, index: int, more: Mapping[str, Any]) -> None:
+    def _show(self, index: int, more: Mapping[str, Any]) -> None:
         kind = self._blocks[index].content.get("type")
         if kind == "text" and "text" in more:
             self._known.said.add(more["text"])
@@ -297,10 +285,9 @@ class MessagesMerger(Merger):
     def response(self) -> dict[str, Any] | None:
         """Return the response so far; a signature that may be incomplete is left empty."""
         found = super().response()
-        if found is not None and not self.is_complete:
-            for index, block in zip(sorted(self._blocks), found["content"], strict=True):
-                if index in self._open and block.get("type") == "thinking":
-                    block["signature"] = ""
+        for block in () if found is None else self._unfinished(found["content"]):
+            if block.get("type") == "thinking":
+                block["signature"] = ""
         return found
 
     def _end(self, event: Mapping[str, Any]) -> None:

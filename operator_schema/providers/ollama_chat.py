@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING, Any
 from ..json_values import is_array, to_json_text
 from ..schema.style import Dialect
 from .answer import Answer
-from .call_ids import UNNAMED
 from .chat import LENGTH, ChatLikeWire, calls_of, reasoning_of, text_of, tools_alone
-from .partial_response import GrowingList, GrowingObject
+from .partial_response import GrowingList, GrowingObject, MessageMerger
 from .provider import Provider
-from .tool_names import IdRule, NameRule, Rules
-from .wire_format import MessageMerger, arguments_object, described_schema, object_of, usage_of
+from .rules import UNNAMED, IdRule, NameRule, Rules
+from .wire_format import arguments_object, described_schema, object_of, usage_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from ..tools import RawCall, ToolDefinition, ToolResult
     from .answer import StopReason
-    from .partial_response import StreamedCalls
+    from .streamed_calls import StreamedCalls
     from .wire_format import Wanted
 
 
@@ -70,7 +69,7 @@ class OllamaWire(ChatLikeWire):
 
     def call(self, call: RawCall) -> dict[str, Any]:
         """Return a call in the form of a message."""
-        return {**_id(call.id), "function": {"name": call.name, "arguments": arguments_object(call)}}
+        return {**_id_entry(call.id), "function": {"name": call.name, "arguments": arguments_object(call)}}
 
     def calls_message(self, calls: Sequence[RawCall], text: str = "") -> list[dict[str, Any]]:
         """Return the assistant's message with a text and calls."""
@@ -78,11 +77,11 @@ class OllamaWire(ChatLikeWire):
 
     def result(self, result: ToolResult) -> dict[str, Any]:
         """Return the message of a result, with the name of its tool, and the id of its call if it has one."""
-        named = {"role": "tool", "tool_name": result.name, **_id(result.call_id, "tool_call_id")}
+        named = {"role": "tool", "tool_name": result.name, **_id_entry(result.call_id, "tool_call_id")}
         return {**named, "content": result.content}
 
 
-def _id(call_id: str, key: str = "id") -> dict[str, str]:
+def _id_entry(call_id: str, key: str = "id") -> dict[str, str]:
     """Return the id of a call in the form of a request; empty if the provider didn't give the id."""
     return {} if call_id.startswith(UNNAMED) else {key: call_id}
 

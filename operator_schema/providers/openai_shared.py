@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..schema.style import Dialect
 from ..tools import RawCall
-from .call_ids import CUSTOM, SEARCHED
-from .wire_format import DATED_FORMATS, ITEMS, NUMBERS, arguments_object
+from .rules import CUSTOM, DATED_FORMATS, ITEMS, NUMBERS, SEARCHED
+from .wire_format import arguments_object
 
 if TYPE_CHECKING:
     from ..tools import File, Image, ToolResult

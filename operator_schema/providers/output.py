@@ -17,12 +17,14 @@ from ..immutable import Value
 from ..introspect.nodes import ArrayNode, ObjectNode
 from ..json_values import MAX_DEPTH, is_object
 from ..message_text import quote
-from .answer import is_whole
-from .call_ids import OUTPUT
-from .partial_response import THOUGHTS, StreamedCalls
-from .property_names import value_with_keys, without_nulls
-from .text_calls import THOUGHT
-from .tool_forms import Offered, TakesTools, fits_of, may_require, own_keys, sent_tools
+from .nulls import without_nulls
+from .offered_tools import Offered
+from .property_names import value_with_keys
+from .response_json import is_whole
+from .rules import OUTPUT
+from .streamed_calls import StreamedCalls
+from .text_calls import THOUGHT, THOUGHTS
+from .tool_forms import TakesTools, fits_of, may_require, nullable_tools, own_keys, sent_tools
 from .wire_format import Wanted, Wire, arguments_text
 
 if TYPE_CHECKING:
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
     from ..codec.partial import Partial
     from ..tools import RawCall, Tool, ToolDefinition, ToolResult
     from .answer import Answer
-    from .partial_response import GrowingText, StreamedCall
+    from .growing_text import GrowingText
+    from .streamed_calls import StreamedCall
 
 FINAL = "final_answer"
 """The name of an answer, and of the tool that receives it if the provider has no other way."""
@@ -49,10 +52,6 @@ class TakesOutputs(TakesTools, Protocol):
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with some attributes replaced."""
-        ...
-
-    def with_null_for_left_out(self, offered: Offered) -> dict[str, Tool[..., Any]]:
-        """Return the tools, by name, for which the model has to send null for omitted arguments."""
         ...
 
 
@@ -94,12 +93,6 @@ def _asked(codec: Codec[Any]) -> AskedOutput:
 
 def ask(provider: TakesOutputs, body: dict[str, Any], asked: AskedOutput, offered: Offered) -> None:
     """Add the request for a typed answer to the body, unless a tool receives the answer.
-
-    Args:
-        provider: the provider that gets the request.
-        body: the fragment so far; it is changed.
-        asked: the requested type of the answer.
-        offered: the tools, as `with_final_tool` takes them.
 
     Raises:
         SchemaError: the provider can't express the type.
@@ -215,12 +208,7 @@ class Output(Value):
         return None
 
     def unfit(self, *, has_ended: bool, is_cut_off: bool) -> list[tuple[int, RawCall, ToolResult]]:
-        """List the requests for corrections in the form of calls: position among the calls, call, result.
-
-        Args:
-            has_ended: whether the model considers this answer final.
-            is_cut_off: whether the end of the answer is missing.
-        """
+        """List the requests for corrections in the form of calls: position among the calls, call, result."""
         if not has_ended:
             return [(place, call, _not_final(call, is_cut_off=is_cut_off)) for place, call in self.calls]
         error = self.fault()
@@ -249,9 +237,6 @@ def takes_calls(own: Offered) -> bool:
     """Return whether a call of `final_answer` counts as an answer: also if the request asked for a text.
 
     A model may copy such a call from the history of another provider.
-
-    Args:
-        own: the tools that your program offers.
     """
     return all(tool.name != FINAL for tool in own.tools)
 
@@ -259,15 +244,7 @@ def takes_calls(own: Offered) -> bool:
 def with_output(
     provider: TakesOutputs, answer: Answer[Any], asked: AskedOutput, own: Offered, *, by_tool: bool
 ) -> Answer[Any]:
-    """Return an answer that contains its typed output.
-
-    Args:
-        provider: the provider that gave the answer.
-        answer: the answer with the tools' own names.
-        asked: the type that the request asked for.
-        own: the tools that your program offers.
-        by_tool: whether a tool receives the answer.
-    """
+    """Return an answer that contains its typed output."""
     calls = answer.calls if takes_calls(own) else ()
     mine = tuple([(place, call) for place, call in enumerate(calls) if call.name == FINAL])
     if not mine:
@@ -300,15 +277,11 @@ def _said(provider: TakesOutputs, text: str, asked: AskedOutput) -> Output:
 def _nullable(provider: TakesOutputs, asked: AskedOutput) -> Collection[str]:
     """Return the name of the answer, if the model has to send null for omitted fields."""
     alone = _alone(asked, strict=False if provider.dialect is None else "auto")
-    return provider.with_null_for_left_out(alone)
+    return nullable_tools(provider, alone)
 
 
 class _ArrivingItems:
     """The items of a list that is arriving as an answer.
-
-    Args:
-        asked: the type that the request asked for.
-        is_nullable: whether the model sends null for omitted fields.
 
     Attributes:
         fitting: the items that have ended and fit.

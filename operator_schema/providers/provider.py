@@ -6,36 +6,22 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from .. import rounds, tools
 from ..immutable import Value
-from ..json_values import is_array, is_object, to_json_text, writable_json
-from ..message_text import quote, received
+from ..json_values import is_array, is_object, writable_json
+from ..message_text import received
 from .answer import (
     CONTAINER,
-    KEYS_OF_ANSWERS,
     Answer,
     ResponseError,
-    answer_without_nulls,
-    body_of,
-    check_response_depth,
     container_in,
     renamed,
     renamed_call,
-    what_came,
-    what_is_wrong,
     without_container,
 )
-from .call_ids import OUTPUT, UNNAMED, given_id
-from .partial_response import HeldText, StreamedCalls
+from .offered_tools import offered_now
+from .response_json import body_of, check_response_depth
+from .rules import OUTPUT, UNNAMED, Features, Rules, given_id
 from .sent_messages import SentMessages, sent_messages
-from .tool_forms import (
-    Offered,
-    check_required,
-    checked_strict,
-    dialect_in,
-    fits_of,
-    own_keys,
-    sent_tools,
-)
-from .tool_names import Features, Rules
+from .tool_forms import check_required, checked_strict, kept_for, nullable_tools, own_keys, sent_tools
 from .wire_format import Wanted, form_of, text_in
 
 if TYPE_CHECKING:
@@ -43,22 +29,20 @@ if TYPE_CHECKING:
     from typing import Self, TypeAlias, Unpack
 
     from ..codec.codec import Codec
-    from ..rounds import Offer, Registry, Toolset, Turn
+    from ..rounds import Turn
     from ..schema.style import Dialect
     from ..tools import RawCall, Tool, ToolResult
+    from .offered_tools import Offered, Strict, Tools
     from .output import AskedOutput
     from .report import Report
     from .request_options import RequestOptions
+    from .rules import NameRule
     from .sent_messages import Changed
     from .stream import Stream
-    from .tool_forms import Strict
-    from .tool_names import NameRule
+    from .streamed_calls import StreamedCalls
     from .wire_format import Wire
 
     Renames: TypeAlias = tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]
-    Tools: TypeAlias = (
-        "Offer[Any] | Toolset[Any] | Registry | Tool[..., Any] | Offered | Iterable[Tool[..., Any]]"
-    )
 
 T = TypeVar("T")
 Said = TypeVar("Said", "RawCall", "ToolResult")
@@ -183,7 +167,9 @@ class Provider(Value):
 
             ask(self, body, asked, own)
         if history is not None:
-            self._add_history(body, _checked_history(history), offered)
+            from .history_checks import checked_history
+
+            self._add_history(body, checked_history(history), offered)
         return body
 
     def _add_history(self, body: dict[str, Any], items: list[Any], offered: Offered) -> None:
@@ -198,13 +184,7 @@ class Provider(Value):
     def _asked(
         self, output: Any, offered: Offered, *, thinks: bool = False
     ) -> tuple[AskedOutput | None, Offered]:
-        """Return the requested type of `output=`, and the offered tools, with one for the answer if needed.
-
-        Args:
-            output: as for `request`.
-            offered: the offered tools.
-            thinks: whether the request lets the model think.
-        """
+        """Return the type that `output=` asks for, and the tools, with one for the answer if needed."""
         if output is None:
             return None, offered
         from .output import asked_for, with_final_tool
@@ -237,92 +217,33 @@ class Provider(Value):
 
     def _messages_of(self, items: Sequence[Any], offered: Offered) -> list[Any]:
         """Return the messages of a history for sending; the caller may change those of turns and strings."""
-        turn_class, changed = rounds.Turn, _changed(self._renames(offered))
+        turn_class, changed = rounds.Turn, self._changed(offered)
 
         def messages_of(item: Any) -> list[Any]:
             if isinstance(item, turn_class):
                 return self._turn(item, offered, changed)
-            return _sendable(self._messages_said(item, offered))
+            return _sendable(self._messages_of_item(item, offered))
 
         if self._depends_on_tools_found(offered):
             return [message for item in items for message in messages_of(item)]
         return sent_messages(self, self.name, changed, items, messages_of)
 
-    def _messages_said(self, item: Any, offered: Offered) -> list[Any]:
+    def _messages_of_item(self, item: Any, offered: Offered) -> list[Any]:
         if isinstance(item, str):
             return [self.wire.text_message("user", item)]
+        from .history_checks import check_message, not_for_a_history
+
         if is_object(item):  # maybe from `Turn.assistant`
-            self._check_form(item)
+            check_message(item, self.wire, self.name)
             return without_container([item]) if CONTAINER in item else [item]
         if isinstance(item, Answer):
             unfit = item.unfit_outputs
             if unfit and not item.calls:
                 calls, results = tuple([call for _, call, _ in unfit]), tuple([one for _, _, one in unfit])
                 turn = rounds.Turn("", calls, results, item.assistant, item.provider)
-                return self._turn(turn, offered, _changed(self._renames(offered)))
-            return self._said(item.message, item.calls, offered, item.provider)
-        message = f"a history must have only strings, messages, turns and answers, not {received(item)}"
-        is_foreign = hasattr(item, "role") or hasattr(item, "choices") or hasattr(item, "candidates")
-        way = ": answer(response, offer) makes an answer of a response" if is_foreign else ""
-        if isinstance(item, (tools.RawCall, tools.ToolResult)):
-            way = ": a call and its result become a turn when their round is committed"
-        if isinstance(item, rounds.Round):
-            way = ": run it and commit it: executor.run_sync(round).commit(history)"
-        raise TypeError(message + way)
-
-    def _check_form(self, message: Mapping[str, Any]) -> None:
-        """Check that a message isn't in a form that this provider certainly doesn't take.
-
-        A message for Gemini has `parts` and no `content`; messages for other providers have no `parts`. For
-        Gemini and Bedrock, the value is always a list. Source: https://ai.google.dev/api/caching#Content and
-        https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html
-
-        Raises:
-            TypeError: the message is a whole response; or has `content` where the provider takes `parts`, or
-                the reverse; or a string in place of a list; or calls in another form; or the provider doesn't
-                know its role.
-        """
-        _check_is_no_response(message)
-        self._check_calls(message)
-        own = self.wire.text_message("user", "…")
-        wanted, foreign = ("parts", "content") if "parts" in own else ("content", "parts")
-        if foreign in message and wanted not in message:
-            found = quote(foreign)
-        elif "text" not in self.wire.FORMS and isinstance(message.get(wanted), str):
-            found = f"a string as {quote(wanted)}"
-        else:
-            self._check_role(message)
-            return
-        error = (
-            f"a message of a history has {found}, which is another provider's form: "
-            f"for {self.name}, write {to_json_text(own)}, or a string for a message of the user"
-        )
-        raise TypeError(error)
-
-    def _check_calls(self, message: Mapping[str, Any]) -> None:
-        """Check that a message has no calls or results in the form of Chat Completions or Responses.
-
-        Raises:
-            TypeError: it has some, and the provider takes neither form.
-        """
-        if message.get("tool_calls"):
-            (sent, *_) = self.wire.calls_message([tools.RawCall("call_1", "x", {})])
-            found = None if "tool_calls" in sent else '"tool_calls"'
-        else:
-            is_item = "type" in message and "role" not in message and "item" not in self.wire.FORMS
-            found = f"the type {to_json_text(message['type'])} and no role" if is_item else None
-        if found is not None:
-            error = (
-                f"a message of a history has {found}, which is another provider's form: "
-                f"put the answer or the committed turn there, which is written anew for {self.name}"
-            )
-            raise TypeError(error)
-
-    def _check_role(self, message: Mapping[str, Any]) -> None:
-        fault = rounds.role_fault(message, self.wire.ROLES, others=self.wire.OTHER_ROLES)
-        if fault is not None:
-            error = f"a message of a history for {self.name} {fault}"
-            raise TypeError(error)
+                return self._turn(turn, offered, self._changed(offered))
+            return self._model_messages(item.message, item.calls, offered, item.provider)
+        raise not_for_a_history(item)
 
     def report(self, offer: Tools, /, *, strict: Strict | None = None) -> Report:
         """Report how each tool changes for this provider: kept, described, weakened, refused or renamed.
@@ -371,45 +292,43 @@ class Provider(Value):
     def _with_outputs(
         self, answers: Sequence[Answer], asked: AskedOutput, own: Offered, offered: Offered
     ) -> tuple[Answer, ...]:
-        """Return answers that contain their typed outputs.
-
-        Args:
-            answers: the answers with the tools' own names.
-            asked: the type that the request asked for.
-            own: the tools that your program offers.
-            offered: the same tools, maybe with one that receives the answer.
-        """
+        """Return answers that contain their typed outputs."""
         from .output import with_output
 
         by_tool = offered is not own
         return tuple([with_output(self, answer, asked, own, by_tool=by_tool) for answer in answers])
 
     def _answers(self, response: Any, offered: Offered, ids: dict[int, list[str]]) -> tuple[Answer, ...]:
+        """Read a response, with the tools' own names.
+
+        Args:
+            response: as for `answers`.
+            offered: the tools in the request.
+            ids: the ids of calls in a text, by the position of the answer; new ones are added.
+        """
         found = self._read(response)
         _, own, keys = self._renames(offered)
-        if self.calls_in_text and any(not answer.calls and answer.text for answer in found):
-            from .text_calls import with_calls_in_text
-
-            callable_ = _callable(offered, own)
-            found = [
-                with_calls_in_text(answer, self.wire, self.name, callable_, keys, ids.setdefault(place, []))
-                for place, answer in enumerate(found)
-            ]
+        if self.calls_in_text:
+            found = self._with_calls_in_text(found, offered, ids)
         if own or keys:
             found = [renamed(answer, own, keys) for answer in found]
-        if self.features.custom and [
-            call for answer in found for call in answer.calls if call.id.startswith(UNNAMED)
-        ]:
+        if self.features.custom and _have_own_ids(found):
             from .special_calls import with_own_forms
 
             found = [with_own_forms(answer, offered.tools) for answer in found]
-        nullable = self.with_null_for_left_out(offered)
-        return tuple([answer_without_nulls(answer, nullable) for answer in found] if nullable else found)
+        nullable = nullable_tools(self, offered)
+        if nullable:
+            from .nulls import answer_without_nulls
+
+            found = [answer_without_nulls(answer, nullable) for answer in found]
+        return tuple(found)
 
     def _read(self, response: Any) -> list[Answer]:
         """Read a response, with the names on the wire."""
         body, is_finite = body_of(response)
         if body is None:
+            from .response_faults import what_came
+
             message = f"a response must be a JSON object, not {what_came(response)}"
             raise ResponseError(self.name, message)
         try:
@@ -417,36 +336,30 @@ class Provider(Value):
                 check_response_depth(body)
             return [self._settled(answer, is_finite=is_finite) for answer in self.wire.answers(body)]
         except (KeyError, TypeError, ValueError, AttributeError) as error:
+            from .response_faults import what_is_wrong
+
             raise ResponseError(self.name, what_is_wrong(body, error)) from None
 
     def _settled(self, answer: Answer, *, is_finite: bool) -> Answer:
         found = answer.settled(self.name, is_finite_body=is_finite)
-        if not [call for call in found.calls if call.is_cut_off]:
-            return found
-        return found.replace(_message=tuple(self.wire.with_whole_calls(found.assistant, found.calls)))
-
-    def with_null_for_left_out(self, offered: Offered) -> dict[str, Tool[..., Any]]:
-        """Return the tools, by name, for which the model has to send null for omitted arguments."""
-        key = (self.name, "nulls")
-        kept = offered.kept(key)
-        if kept is None or not _is_same(kept[0], self):
-            kept = offered.keep(key, (self, self._nullable(offered)))
-        found: dict[str, Tool[..., Any]] = kept[1]
+        for call in found.calls:
+            if call.is_cut_off:
+                return found.replace(_message=tuple(self.wire.with_whole_calls(found.assistant, found.calls)))
         return found
 
-    def _nullable(self, offered: Offered) -> dict[str, Tool[..., Any]]:
-        if offered.strict is False and self.always is None:  # like most schemas
-            return {}
-        strict = checked_strict(offered.strict)
-        possible = (self.dialect, self.always) if strict == "auto" else (dialect_in(self, strict=strict),)
-        if not [dialect for dialect in possible if dialect is not None and dialect.required != "any"]:
-            return {}
-        dialects = [dialect_in(self, strict=fit.strict) for fit in fits_of(self, offered.tools, strict)]
-        return {
-            tool.name: tool
-            for tool, dialect in zip(offered.tools, dialects, strict=True)
-            if dialect is not None and dialect.required != "any"
-        }
+    def _with_calls_in_text(
+        self, answers: list[Answer], offered: Offered, ids: dict[int, list[str]]
+    ) -> list[Answer]:
+        if not any(answer.text and not answer.calls for answer in answers):
+            return answers
+        from .text_calls import with_calls_in_text
+
+        _, own, keys = self._renames(offered)
+        callable_tools = _callable_tools(offered, own)
+        return [
+            with_calls_in_text(answer, self.wire, self.name, callable_tools, keys, ids.setdefault(place, []))
+            for place, answer in enumerate(answers)
+        ]
 
     @overload
     def answer(self, response: Any, /, offer: Tools) -> Answer: ...
@@ -485,44 +398,37 @@ class Provider(Value):
         codecs = {tool.name: tool.codec for tool in offered.tools}
         if asked is not None:
             codecs.setdefault(asked.tool.name, asked.tool.codec)
-        calls = self._streamed_calls(offered, codecs)
+        calls, partial = self._streamed_calls(offered, codecs), None
+        if asked is not None:
+            from .output import PartialOutput
+
+            partial = PartialOutput(self, calls, asked, own, by_tool=offered is not own)
         ids: dict[int, list[str]] = {}  # calls in a text keep their ids, however often the response is read
 
-        if asked is None:
+        def read(response: Mapping[str, Any]) -> tuple[Answer, ...]:
+            found = self._answers(response, offered, ids)
+            return found if asked is None else self._with_outputs(found, asked, own, offered)
 
-            def read(response: Mapping[str, Any]) -> tuple[Answer, ...]:
-                return self._answers(response, offered, ids)
-
-            return Stream(self.name, self.wire.merger(calls), calls, read)
-        from .output import PartialOutput
-
-        def read_outputs(response: Mapping[str, Any]) -> tuple[Answer, ...]:
-            return self._with_outputs(self._answers(response, offered, ids), asked, own, offered)
-
-        partial = PartialOutput(self, calls, asked, own, by_tool=offered is not own)
-        return Stream(self.name, self.wire.merger(calls), calls, read_outputs, partial)
+        return Stream(self.name, self.wire.merger(calls), calls, read, partial)
 
     def _streamed_calls(self, offered: Offered, codecs: Mapping[str, Codec[Any]]) -> StreamedCalls:
-        """Return the object that shows the calls of one stream.
+        """Return the object that shows the calls of one stream."""
+        from .streamed_calls import StreamedCalls
 
-        Args:
-            offered: the tools in the request.
-            codecs: the codecs of the arguments by the names of the tools.
-        """
-        own_names = {**self._own_names(offered)}
+        _, own_names, own_keys = self._renames(offered)
         if offered.deferred:
             from .openai_shared import SEARCH
             from .special_calls import own_search
 
             if SEARCH not in codecs:
-                own_names[SEARCH] = own_search(offered.tools) or SEARCH
-        held = None
-        if self.calls_in_text and (names := _callable(offered, own_names)):
-            from .text_calls import may_become_calls
+                own_names = {**own_names, SEARCH: own_search(offered.tools) or SEARCH}
+        said = None
+        if self.calls_in_text and (names := _callable_tools(offered, own_names)):
+            from .text_calls import HeldText
 
-            held = HeldText(lambda text: may_become_calls(text, names))
-        nullable = self.with_null_for_left_out(offered)
-        return StreamedCalls(own_names, codecs, self._own_keys(offered), nullable, held)
+            said = HeldText(names)
+        nullable = nullable_tools(self, offered)
+        return StreamedCalls(own_names, codecs, own_keys, nullable, said)
 
     def results(
         self, results: Sequence[ToolResult], /, offer: Tools = (), calls: Sequence[RawCall] = ()
@@ -541,14 +447,16 @@ class Provider(Value):
             TypeError: an item isn't a `ToolResult` or a `RawCall`, or the numbers of calls and results
                 differ.
         """
-        offered, checked, given = offered_now(offer), _checked_calls(calls), _checked_results(results)
+        from .history_checks import checked_calls, checked_results
+
+        offered, checked, given = offered_now(offer), checked_calls(calls), checked_results(results)
         if checked and len(checked) != len(given):
             message = f"there are {len(checked)} calls and {len(given)} results: give those of one answer"
             raise TypeError(message)
-        found = self._results(_of_real_calls(given), offered, _of_real_calls(checked))
-        return _sendable([*found, *self._told(given)])
+        found = self._results(_without_outputs(given), offered, _without_outputs(checked))
+        return _sendable([*found, *self._corrections(given)])
 
-    def _told(self, results: Iterable[ToolResult]) -> list[dict[str, Any]]:
+    def _corrections(self, results: Iterable[ToolResult]) -> list[dict[str, Any]]:
         """Return messages that tell the model why its text doesn't fit the requested type."""
         wrong = [result.content for result in results if result.call_id.startswith(OUTPUT)]
         return [self.wire.text_message("user", text) for text in wrong]
@@ -556,7 +464,7 @@ class Provider(Value):
     def _results(
         self, results: Sequence[ToolResult], offered: Offered, calls: Sequence[RawCall] = ()
     ) -> list[dict[str, Any]]:
-        names = self._wire_names(offered)
+        names, *_ = self._renames(offered)
         # The model's own message has the names as the model wrote them.
         wire_names = [call.sent_name or names.get(call.name, call.name) for call in calls] or [
             names.get(result.name, result.name) for result in results
@@ -590,16 +498,10 @@ class Provider(Value):
             message = f"turn takes what round.commit(…) returns, a Turn, not {received(turn)}"
             raise TypeError(message)
         offered = offered_now(offer)
-        return self._turn(turn, offered, _changed(self._renames(offered)))
+        return self._turn(turn, offered, self._changed(offered))
 
     def _turn(self, turn: Turn, offered: Offered, changed: Changed | None) -> list[dict[str, Any]]:
-        """Return the messages of a turn, which the caller may change; the turn caches them for each provider.
-
-        Args:
-            turn: a turn of a history.
-            offered: the tools in the request.
-            changed: the return value of `_changed` for the offer.
-        """
+        """Return the messages of a turn, which the caller may change; the turn caches them."""
         if self._depends_on_tools_found(offered):
             return _sendable(self._made_turn(turn, offered))
         kept = turn.kept(self.name)
@@ -615,24 +517,24 @@ class Provider(Value):
         return bool(offered.deferred) and self.features.loads_found
 
     def _made_turn(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
-        told = self._told(turn.results)
+        told = self._corrections(turn.results)
         if not told:
             return self._turn_of_calls(turn, offered)
-        rest = turn.replace(calls=_of_real_calls(turn.calls), results=_of_real_calls(turn.results))
+        rest = turn.replace(calls=_without_outputs(turn.calls), results=_without_outputs(turn.results))
         return [*self._turn_of_calls(rest, offered), *told]
 
     def _turn_of_calls(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
         said, calls = turn.assistant, turn.calls
-        if self._says(said, len(calls), turn.provider):
+        if self._wrote(said, len(calls), turn.provider):
             results = self._results(turn.results, offered, calls)
-            return [*self._said(said, calls, offered, turn.provider), *results]
+            return [*self._model_messages(said, calls, offered, turn.provider), *results]
         ids = [self._wire_id(call.id, turn.id) for call in calls]
         anew = [call.replace(id=call_id) for call, call_id in zip(calls, ids, strict=True)]
         answered = [
             result.replace(call_id=call_id, parts=result.parts)
             for result, call_id in zip(turn.results, ids, strict=True)
         ]
-        return [*self._said_anew(said, anew, offered), *self._results(answered, offered)]
+        return [*self._rewritten(said, anew, offered), *self._results(answered, offered)]
 
     def _wire_id(self, call_id: str, turn: str) -> str:
         """Return an id for a call of another provider; see `IdRule.wire_id`."""
@@ -640,27 +542,27 @@ class Provider(Value):
         form = call_id.removesuffix(given) if self.features.custom else ""
         return form + self.rules.ids.wire_id(given, turn, is_given=not given.startswith(UNNAMED))
 
-    def _said(
+    def _model_messages(
         self, said: Any, calls: Sequence[RawCall], offered: Offered, by: str | None
     ) -> list[dict[str, Any]]:
         """Return the model's messages; messages of another provider are rewritten."""
-        if self._says(said, len(calls), by):
+        if self._wrote(said, len(calls), by):
             return without_container(said) if any(CONTAINER in message for message in said) else [*said]
         anew = [call.replace(id=self._wire_id(call.id, "")) for call in calls]
-        return self._said_anew(said, anew, offered)
+        return self._rewritten(said, anew, offered)
 
-    def _said_anew(self, said: Any, calls: Sequence[RawCall], offered: Offered) -> list[dict[str, Any]]:
+    def _rewritten(self, said: Any, calls: Sequence[RawCall], offered: Offered) -> list[dict[str, Any]]:
         """Return messages with the text of another provider's messages, and with the calls."""
         text = text_in(said)
         text = text if text.strip() else ""  # most providers refuse blank text
         if not calls:
             return [self.wire.text_message("assistant", text)] if text else []
-        to_wire = {own: wire for wire, own in self._own_keys(offered).items()}
-        wire_names = self._wire_names(offered)
+        wire_names, _, own_keys = self._renames(offered)
+        to_wire = {own: wire for wire, own in own_keys.items()}
         sent = [renamed_call(call, wire_names, to_wire) for call in calls]
         return self.wire.with_stand_ins(self.wire.calls_message(sent, text))
 
-    def _says(self, said: Any, calls: int, by: str | None) -> bool:
+    def _wrote(self, said: Any, calls: int, by: str | None) -> bool:
         """Return whether this provider wrote messages that still have the calls or a text.
 
         Args:
@@ -677,36 +579,25 @@ class Provider(Value):
         except (TypeError, AttributeError):
             return False
 
-    def _wire_names(self, offered: Offered) -> Mapping[str, str]:
-        return self._renames(offered)[0]
-
-    def _own_names(self, offered: Offered) -> Mapping[str, str]:
-        """Return the tools' own names by the names on the wire, if these differ."""
-        return self._renames(offered)[1]
-
-    def _own_keys(self, offered: Offered) -> Mapping[str, str]:
-        """Return the own names of properties by those on the wire, if these differ."""
-        return self._renames(offered)[2]
-
     def _renames(self, offered: Offered) -> Renames:
         """Return names on the wire, own names, and own keys; the offer caches them."""
-        kept = offered.kept(self.name)
-        if kept is None or not _is_same(kept[0], self):
-            names = self.names.wire_names([tool.name for tool in offered.tools], self.name)
-            own = {wire: own for own, wire in names.items() if wire != own}
-            kept = offered.keep(self.name, (self, (names, own, own_keys(self, offered.tools))))
-        found: Renames = kept[1]
-        return found
+        return kept_for(self, offered, "renames", lambda: self._new_renames(offered))
+
+    def _new_renames(self, offered: Offered) -> Renames:
+        names = self.names.wire_names([tool.name for tool in offered.tools], self.name)
+        own = {wire: own for own, wire in names.items() if wire != own}
+        return names, own, own_keys(self, offered.tools)
+
+    def _changed(self, offered: Offered) -> Changed | None:
+        """Return the tools and properties that have other names on the wire; None if there are none."""
+        _, own, keys = self._renames(offered)
+        return (own, keys) if own or keys else None
 
     def __repr__(self) -> str:
         return f"<Provider {self.name}>"
 
 
-def _is_same(one: Provider, other: Provider) -> bool:
-    return one is other or one == other
-
-
-def _of_real_calls(found: Iterable[Said]) -> tuple[Said, ...]:
+def _without_outputs(found: Iterable[Said]) -> tuple[Said, ...]:
     """Return calls or results without those that represent an answer of a wrong type in text."""
     return tuple([one for one in found if not _id_of(one).startswith(OUTPUT)])
 
@@ -715,85 +606,21 @@ def _id_of(one: RawCall | ToolResult) -> str:
     return one.id if isinstance(one, tools.RawCall) else one.call_id
 
 
-def _changed(renames: Renames) -> Changed | None:
-    """Return the tools and properties that have other names on the wire; None if there are none."""
-    _, own, keys = renames
-    return (own, keys) if own or keys else None
+def _have_own_ids(answers: Iterable[Answer]) -> bool:
+    """Return whether any call has an id that this library made, because the call has another form."""
+    for answer in answers:
+        for call in answer.calls:
+            if call.id.startswith(UNNAMED):
+                return True
+    return False
 
 
-def _callable(offered: Offered, own_names: Mapping[str, str]) -> dict[str, Tool[..., Any]]:
-    """Return the tools that the model may call, by their names on the wire.
-
-    Args:
-        offered: the tools in the request.
-        own_names: the tools' own names by the names on the wire, if these differ.
-    """
+def _callable_tools(offered: Offered, own_names: Mapping[str, str]) -> dict[str, Tool[..., Any]]:
+    """Return the tools that the model may call, by their names on the wire."""
     if offered.choice.mode == "none":
         return {}
     wire_names = {own: wire for wire, own in own_names.items()}
     return {wire_names.get(tool.name, tool.name): tool for tool in offered.tools}
-
-
-_NOTHING = Offered((), Wanted("none"))
-
-
-def offered_now(offer: Any) -> Offered:
-    """Return the present offer, which doesn't change during a request."""
-    if isinstance(offer, Offered):
-        return offer
-    if type(offer) in {list, tuple} and not offer:
-        return _NOTHING
-    if isinstance(offer, (list, tuple)):  # these need no further imports
-        return _offered_tools(_tools_of(offer))
-    if isinstance(offer, rounds.Toolset):
-        return _offered(offer.offer())  # pyright: ignore[reportUnknownMemberType]  # of whatever input
-    if isinstance(offer, rounds.Offer):
-        return _offered(offer)
-    if isinstance(offer, tools.Tool):
-        return _offered_tools([offer])
-    return _offered_tools(offer.offered() if isinstance(offer, rounds.Registry) else _tools_of(offer))
-
-
-def _offered(offer: Any) -> Offered:
-    kept = offer.kept("offered")
-    if kept is None:
-        wanted = Wanted(offer.choice.mode, offer.choice.name)
-        made = Offered(offer.tools, wanted, offer.descriptions, offer.strict, offer.deferred)
-        kept = offer.keep("offered", made)
-    found: Offered = kept
-    return found
-
-
-def _tools_of(given: Any) -> list[tools.Tool[..., Any]]:
-    try:
-        return tools.tools_of(given)
-    except TypeError:
-        order = _order_meant(given)
-        if order is None:
-            raise
-        message = f"an offer has tools, and this is {received(given)}: {order}"
-        raise TypeError(message) from None
-
-
-def _order_meant(given: Any) -> str | None:
-    """Return the right order of arguments, if they were probably given in the wrong one; otherwise None."""
-    if is_object(given) and _key_of_response(given) is not None:
-        return "the response comes first: answer(response, offer)"
-    first: Any = next(iter(given), None) if issubclass(type(given), list) else None
-    if isinstance(given, tools.ToolResult) or isinstance(first, tools.ToolResult):
-        return "the results come first: results(results, offer)"
-    is_message = any(is_object(one) and "role" in one for one in (given, first))
-    if (
-        is_message
-        or isinstance(given, (str, rounds.Transcript))
-        or isinstance(first, (str, rounds.Turn, Answer))
-    ):
-        return "the offer comes first: request(offer, history)"
-    return None
-
-
-def _offered_tools(given: Sequence[Any]) -> Offered:
-    return Offered(tuple(given), Wanted("auto" if given else "none"))
 
 
 def _sendable(messages: list[Any]) -> list[Any]:
@@ -803,77 +630,3 @@ def _sendable(messages: list[Any]) -> list[Any]:
     except RecursionError:  # nothing else can encode these either
         return messages
     return found
-
-
-def _key_of_response(given: Mapping[str, Any]) -> str | None:
-    """Return a key that only a response has; None for anything else, such as a message."""
-    key = next((key for key in KEYS_OF_ANSWERS if key in given), None)
-    return None if key == "output" and "type" in given else key  # the result of a call has this key, too
-
-
-def _check_is_no_response(message: Mapping[str, Any]) -> None:
-    """Check that a message isn't a whole response of a provider, which contains the message.
-
-    Raises:
-        TypeError: it is a response.
-    """
-    key = _key_of_response(message)
-    if key is not None:
-        error = f"a history has a whole response, with {quote(key)}: put answer(response, offer) there"
-        raise TypeError(error)
-
-
-def _checked_history(history: Any) -> list[Any]:
-    """List the items of a history.
-
-    Raises:
-        TypeError: the argument has another type.
-    """
-    if type(history) in {str, dict} or not hasattr(history, "__iter__"):
-        message = f"a history must be a list of strings, messages, turns and answers, not {received(history)}"
-        is_one = type(history) is str or is_object(history)
-        raise TypeError(f"{message}: write [message]" if is_one else message)
-    return [*history]
-
-
-def _checked_results(results: Any) -> list[ToolResult]:
-    """Return results as a list.
-
-    Raises:
-        TypeError: an item isn't a `ToolResult`.
-    """
-    if isinstance(results, tools.ToolResult):
-        message = "results takes a list: write [result]"
-        raise TypeError(message)
-    given: Any = results
-    found: list[Any] = list(given) if hasattr(given, "__iter__") and not isinstance(given, str) else [given]
-    for result in found:
-        if not isinstance(result, tools.ToolResult):
-            message = f"results takes what an executor returns, ToolResults, not {received(result)}"
-            raise TypeError(message + _way_from(result))
-    return found
-
-
-def _checked_calls(calls: Any) -> list[RawCall]:
-    """Return the calls beside results as a list.
-
-    Raises:
-        TypeError: an item isn't a `RawCall`.
-    """
-    found: list[Any] = list(calls) if hasattr(calls, "__iter__") else [calls]
-    for call in found:
-        if not isinstance(call, tools.RawCall):
-            message = f"calls must be a list of RawCalls, such as answer.calls, not {received(call)}"
-            raise TypeError(message)
-    return found
-
-
-def _way_from(given: object) -> str:
-    """Return the remedy if part of a round was given in place of its results."""
-    if isinstance(given, rounds.Round):
-        return ": turn(round.commit(…)) writes a round"
-    if isinstance(given, rounds.Turn):
-        return ": turn(…) writes it"
-    if isinstance(given, rounds.ToolCall) and given.state == "handled":
-        return ": give its result"
-    return ""

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from ..schema.dialect_renderer import LossCode
     from ..schema.request_sizes import Size
     from ..tools import Tool
-    from .tool_forms import Fit, Offered, Strict, TakesTools
+    from .offered_tools import Offered, Strict
+    from .tool_forms import Fit, TakesTools
 
 Fate: TypeAlias = "Literal['kept', 'refused'] | LossCode"
 
@@ -182,7 +183,7 @@ def report_of(provider: TakesTools, offered: Offered, strict: Strict) -> Report:
     except SchemaError as error:
         refused += error.findings
     found = [
-        _reported(provider, tool, offered.descriptions.get(tool.name), fit)
+        _report_on(provider, tool, offered.descriptions.get(tool.name), fit)
         for tool, fit in zip(tools, fits_of(provider, tools, strict), strict=True)
     ]
     try:
@@ -192,7 +193,7 @@ def report_of(provider: TakesTools, offered: Offered, strict: Strict) -> Report:
     return Report(provider.name, strict, tuple([one for one, _ in found]), tuple(refused), is_estimate())
 
 
-def _reported(
+def _report_on(
     provider: TakesTools, tool: Tool[..., Any], description: str | None, fit: Fit
 ) -> tuple[ToolReport, Size | None]:
     """Return the report of a tool, and its size for the limits of the strict mode."""

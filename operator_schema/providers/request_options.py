@@ -12,8 +12,8 @@ from ..message_text import as_written, listed, quote, received
 from ..similar_names import nearest, nearest_names
 from ..tools import Tool
 from .openai_shared import SEARCH
-from .partial_response import text_key
 from .special_calls import Grammar, Namespace, found_by, names_found, own_search
+from .streamed_calls import text_key
 from .tool_forms import STYLE, sent_tools, wire_keys
 from .wire_format import Wanted
 
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     from ..rounds import Offer, Registry, Toolset
     from ..tools import ToolResult
-    from .tool_forms import Offered, TakesTools
-    from .tool_names import HostedTool
+    from .offered_tools import Offered
+    from .rules import HostedTool
+    from .tool_forms import TakesTools
 
 _SUGGESTED = 3
 
@@ -116,9 +117,9 @@ def tools_with(
         TypeError: an option is unknown, or has a wrong type.
         ValueError: the provider doesn't take an option, or two options exclude each other.
     """
-    given = _given(provider, offered, options)
+    given = _checked_options(provider, offered, options)
     searches = _searches(provider, offered, given)
-    tools = _without_own_search(offered) if searches else _listed(offered, given)
+    tools = _without_own_search(offered) if searches else _listed_tools(offered, given)
     sent, is_strict = sent_tools(provider, tools)
     entries = _ToolEntries(provider, tools, sent)
     if not sent:
@@ -147,14 +148,7 @@ def load_found(
     results: Sequence[ToolResult],
     offered: Offered,
 ) -> None:
-    """Make the results of searches load the deferred tools that they found.
-
-    Args:
-        provider: the provider that gets the messages.
-        messages: the results in the wire form of the provider; they are changed.
-        results: the results with the tools' own names.
-        offered: the tools.
-    """
+    """Make the results of searches load the deferred tools that they found."""
     for place, names in found_by(results, offered).items():
 
         def entries(names: Sequence[str] = names) -> list[dict[str, Any]]:
@@ -167,7 +161,7 @@ def load_found(
 # --- checking the options ------------------------------------------------------------------------
 
 
-def _given(provider: TakesTools, offered: Offered, options: Mapping[str, Any]) -> dict[str, Any]:
+def _checked_options(provider: TakesTools, offered: Offered, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the given options, after checking that the provider takes each one.
 
     Raises:
@@ -274,7 +268,7 @@ def _check_together(provider: TakesTools, offered: Offered, given: Mapping[str, 
 # --- the listed tools ----------------------------------------------------------------------------
 
 
-def _listed(offered: Offered, given: Mapping[str, Any]) -> Offered:
+def _listed_tools(offered: Offered, given: Mapping[str, Any]) -> Offered:
     """Return the tools that the request lists, in the mode of the offer.
 
     Raises:

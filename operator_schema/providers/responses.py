@@ -12,19 +12,26 @@ from ..json_values import copy_json, is_array, to_json_text
 from ..schema.style import Dialect
 from ..tools import RawCall
 from .answer import Answer, marked_if_cut
-from .call_ids import CUSTOM, SEARCHED, given_id
 from .openai_shared import OPENAI_STRICT, SEARCH, custom_call, custom_input, data_url, is_custom, is_search
-from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingObject, NumberedList
+from .partial_response import CustomInput, GrowingBlock, GrowingInput, GrowingObject, Merger, NumberedList
 from .provider import Provider
-from .tool_names import Features, HostedTool, IdRule, NameRule, Rules
-from .wire_format import (
+from .rules import (
+    CUSTOM,
     DATES,
-    IMAGES,
     ITEMS,
     LENGTHS,
     NUMBERS,
+    SEARCHED,
+    Features,
+    HostedTool,
+    IdRule,
+    NameRule,
+    Rules,
+    given_id,
+)
+from .wire_format import (
+    IMAGES,
     PDF,
-    Merger,
     Wire,
     arguments_object,
     arguments_text,
@@ -42,7 +49,7 @@ if TYPE_CHECKING:
 
     from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import StopReason
-    from .partial_response import StreamedCalls
+    from .streamed_calls import StreamedCalls
     from .wire_format import Wanted
 
 
@@ -146,7 +153,7 @@ class ResponsesWire(Wire):
             ValueError: the response failed, or isn't finished.
         """
         items = _finished_items(response)
-        found = tuple([_call(item) for item in items if self.is_call(item)])
+        found = tuple([_read_call(item) for item in items if self.is_call(item)])
         parts = [part for item in items if item.get("type") == "message" for part in _parts(item)]
         text = "".join([part["text"] for part in parts if part.get("type") in _TEXT_PARTS])
         refusal = "".join([part["refusal"] for part in parts if part.get("type") == "refusal"]) or None
@@ -157,6 +164,7 @@ class ResponsesWire(Wire):
             sent_back = [found for item in sent_back for found in self._unstored(item)]
         if stop == "end" and waiting is not None:
             stop, raw = "other", waiting
+        changes = response.get("input_transformations")
         return [
             Answer(
                 *(found, text, refusal, stop, raw, tuple(sent_back)),
@@ -164,9 +172,7 @@ class ResponsesWire(Wire):
                 id=text_or_none(response.get("id")),
                 usage=usage_of(response.get("usage"), ["input_tokens"], ["output_tokens"]),
                 stop_message=_STEERED if raw == "steered" else None,
-                notes=_notes(response["input_transformations"])
-                if "input_transformations" in response
-                else (),
+                notes=_notes(changes) if changes else (),
             )
         ]
 
@@ -243,7 +249,7 @@ class ResponsesWire(Wire):
             about = {"type": "tool_search_output", "execution": "client", "call_id": call_id}
             return {**about, "status": "completed", "tools": []}
         kind = "custom_tool_call_output" if is_custom(result) else "function_call_output"
-        return {"type": kind, "call_id": call_id, "output": _output(result)}
+        return {"type": kind, "call_id": call_id, "output": _result_output(result)}
 
 
 _TEXT_PARTS = frozenset({"output_text", "text"})
@@ -284,7 +290,7 @@ _STEERED = "new input came meanwhile: the answer ends at a safe place, and the n
 
 def _notes(changes: Any) -> tuple[str, ...]:
     """Return the parts that the API reports as removed from the input, one sentence each."""
-    removed = [change for change in map(object_of, changes or ()) if change.get("action") == "removed"]
+    removed = [change for change in map(object_of, changes) if change.get("action") == "removed"]
     return tuple(
         [
             f"the model didn't see the {change.get('type')} {change.get('id')} ({change.get('reason')})"
@@ -298,7 +304,7 @@ def _is_own_search(item: Mapping[str, Any]) -> bool:
     return item.get("execution") == "client" and bool(item.get("call_id"))
 
 
-def _call(item: Mapping[str, Any]) -> RawCall:
+def _read_call(item: Mapping[str, Any]) -> RawCall:
     if item["type"] == "function_call":
         call = RawCall(item["call_id"], item["name"], item.get("arguments"))
     elif item["type"] == "custom_tool_call":
@@ -356,14 +362,14 @@ def _stop(response: Mapping[str, Any], has_calls: bool, refusal: str | None) -> 
     return ("refused" if refusal else "end"), status
 
 
-def _output(result: ToolResult) -> Any:
+def _result_output(result: ToolResult) -> Any:
     parts = parts_of(result, {*IMAGES, PDF})
     if all(isinstance(part, str) for part in parts):
         return result.content
-    return [_content(part) for part in parts]
+    return [_content_part(part) for part in parts]
 
 
-def _content(part: str | Image | File) -> dict[str, Any]:
+def _content_part(part: str | Image | File) -> dict[str, Any]:
     if isinstance(part, str):
         return {"type": "input_text", "text": part}
     if part.media_type in IMAGES:
@@ -487,9 +493,9 @@ class ResponsesMerger(Merger):
         if number not in parts:
             parts[number] = GrowingObject({"type": kind})
         parts[number].append(key, text)
-        self._tell(kind, text, (index, place, number))
+        self._show(kind, text, (index, place, number))
 
-    def _tell(self, kind: str, text: Any, part: tuple[Any, str, int]) -> None:
+    def _show(self, kind: str, text: Any, part: tuple[Any, str, int]) -> None:
         if kind in _TEXT_PARTS:
             self._known.said.add(text)
         elif kind in _THOUGHTS:
@@ -506,14 +512,14 @@ class ResponsesMerger(Merger):
                 taken.grow(found if isinstance(found, str) else to_json_text(found))
             taken.end()
         if item.get("type") in {"message", "reasoning"} and not begun.holds("content", "summary"):
-            self._tell_all(index, item)
+            self._show_all(index, item)
 
-    def _tell_all(self, index: Any, item: Mapping[str, Any]) -> None:
+    def _show_all(self, index: Any, item: Mapping[str, Any]) -> None:
         for place in ("summary", "content"):
             found = item.get(place)
             parts = _parts(item) if place == "content" else found if is_array(found) else ()
             for number, part in enumerate(parts):
-                self._tell(part["type"], part.get("text") or "", (index, place, number))
+                self._show(part["type"], part.get("text") or "", (index, place, number))
 
 
 XAI_STRICT = Dialect(

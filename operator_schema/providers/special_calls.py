@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from ..immutable import Value
 from ..message_text import as_written, checked_text, received, writable_text
 from .openai_shared import custom_input, is_custom, is_search
-from .partial_response import text_key
+from .streamed_calls import text_key
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..tools import RawCall, Tool, ToolResult
     from .answer import Answer
-    from .tool_forms import Offered
+    from .offered_tools import Offered
 
 
 class Grammar(Value):
@@ -87,10 +87,6 @@ def with_own_forms(answer: Answer, tools: Sequence[Tool[..., Any]]) -> Answer:
 
     The text of a custom tool gets the name of its parameter, and a search that the provider leaves to your
     program gets the name of the offered `ToolSearch`.
-
-    Args:
-        answer: the answer with the tools' own names.
-        tools: the tools in the request.
     """
     codecs = {tool.name: tool.codec for tool in tools}
     return answer.replace(calls=tuple([_own_form(call, codecs, tools) for call in answer.calls]))

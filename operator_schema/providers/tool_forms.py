@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from ..errors import SchemaError
 from ..findings import Finding, about_type
-from ..immutable import Keeper, Value
+from ..immutable import Value
 from ..json_copies import Original
 from ..message_text import quote, received
 from ..schema.keywords import COMPOSING
@@ -14,20 +14,19 @@ from ..schema.style import SchemaStyle
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Self
 
     from ..schema.dialect_renderer import DialectSchema
     from ..schema.request_sizes import Size
     from ..schema.root_composition import Uncomposed
     from ..schema.style import Dialect
     from ..tools import Tool
-    from .tool_names import Features, NameRule, Rules
-    from .wire_format import Wanted, Wire
+    from .offered_tools import Offered, Strict
+    from .rules import Features, NameRule, Rules
+    from .wire_format import Wire
 
     Tools: TypeAlias = Sequence[Tool[..., Any]]
+    Made = TypeVar("Made")
     Written = TypeVar("Written")
-
-Strict: TypeAlias = "bool | Literal['auto']"
 
 STYLE = SchemaStyle(boolean_schemas=False)
 """Some providers refuse `true` and `false` as schemas, and other providers' models ignore such properties."""
@@ -77,50 +76,7 @@ class TakesTools(Protocol):
         ...
 
 
-class Offered(Value, Keeper):
-    """The tools that one request offers, whatever kind of object the caller gave.
-
-    Attributes:
-        tools: as the model sees them.
-        choice: whether the model may or must call them.
-        descriptions: for this request only, by the name of the tool.
-        strict: whether the provider has to hold the model to the schemas.
-        deferred: the names of the tools that the model finds by a search.
-        entries: a function that returns tools by their names, in the form of the request with the history;
-            None if there is no such request.
-    """
-
-    tools: Tools
-    choice: Wanted
-    descriptions: Mapping[str, str] = {}  # nobody changes it
-    strict: Strict = False
-    deferred: Sequence[str] = ()
-    entries: Callable[[Sequence[str]], list[dict[str, Any]]] | None = None
-
-    if not TYPE_CHECKING:  # for speed alone: every request and answer makes one
-
-        def __new__(
-            cls,
-            tools: Tools,
-            choice: Wanted,
-            descriptions: Mapping[str, str],
-            strict: Strict,
-            deferred: Sequence[str],
-            entries: Callable[[Sequence[str]], list[dict[str, Any]]] | None,
-        ) -> Self:
-            """Create the object."""
-            self = cls._draft()
-            self.tools = tools
-            self.choice = choice
-            self.descriptions = descriptions
-            self.strict = strict
-            self.deferred = deferred
-            self.entries = entries
-            self.__class__ = cls
-            return self
-
-
-class ToolForm:
+class ToolForm(Value):
     """A tool in the form for one provider; the tool caches it.
 
     Attributes:
@@ -131,16 +87,11 @@ class ToolForm:
         description: the tool's own description.
     """
 
-    __slots__ = ("provider", "name", "original", "size", "description")
-
-    def __init__(
-        self, provider: object, name: str, original: Original, size: Size | None, description: str
-    ) -> None:
-        self.provider = provider
-        self.name = name
-        self.original = original
-        self.size = size
-        self.description = description
+    provider: TakesTools
+    name: str
+    original: Original
+    size: Size | None
+    description: str
 
 
 class Fit(Value):
@@ -157,11 +108,6 @@ class Fit(Value):
 
 def forms_of(provider: TakesTools, tools: Tools, modes: Sequence[bool]) -> list[ToolForm]:
     """List the forms of tools for a provider; each tool caches its own form.
-
-    Args:
-        provider: the provider that gets them.
-        tools: the tools in the order of the request.
-        modes: whether each is strict.
 
     Raises:
         SchemaError: the provider can't express a tool.
@@ -184,10 +130,6 @@ def forms_of(provider: TakesTools, tools: Tools, modes: Sequence[bool]) -> list[
 def sent_tools(provider: TakesTools, offered: Offered) -> tuple[list[dict[str, Any]], bool]:
     """List tools in the form of a request, which the caller may change, and say whether any is strict.
 
-    Args:
-        provider: the provider that gets them.
-        offered: the tools.
-
     Raises:
         SchemaError: the provider can't express a tool, or two would have the same name.
         ValueError: they are strict, and no strict mode of the provider is known.
@@ -201,13 +143,13 @@ def sent_tools(provider: TakesTools, offered: Offered) -> tuple[list[dict[str, A
     check_size(provider, [form.size for form in forms if form.size is not None])
     most = provider.rules.longest_description
     if described or (most is not None and any(len(form.description) > most for form in forms)):
-        forms = _described(provider, shown, modes, forms, described)
+        forms = _with_descriptions(provider, shown, modes, forms, described)
     else:
-        check(too_many(provider, shown), provider.name)
+        refuse_complaints(too_many(provider, shown), provider.name)
     return [form.original.copy() for form in forms], any(modes)
 
 
-def _described(
+def _with_descriptions(
     provider: TakesTools,
     tools: Tools,
     modes: Sequence[bool],
@@ -220,7 +162,7 @@ def _described(
         SchemaError: a description is too long, or there are too many tools.
     """
     texts = [descriptions.get(tool.name, form.description) for tool, form in zip(tools, forms, strict=True)]
-    check([*too_many(provider, tools), *too_long(provider, tools, texts)], provider.name)
+    refuse_complaints([*too_many(provider, tools), *too_long(provider, tools, texts)], provider.name)
     return [
         made_forms(provider, [tool], [mode], text)[0] if tool.name in descriptions else form
         for tool, mode, text, form in zip(tools, modes, texts, forms, strict=True)
@@ -230,14 +172,7 @@ def _described(
 def made_forms(
     provider: TakesTools, tools: Tools, modes: Sequence[bool], description: str | None = None
 ) -> list[ToolForm]:
-    """Make the forms of tools for a provider.
-
-    Args:
-        provider: as for `forms_of`.
-        tools: as for `forms_of`.
-        modes: as for `forms_of`.
-        description: the description that replaces those of the tools.
-    """
+    """Make the forms of tools for a provider."""
     made: list[ToolForm] = []
     for tool, strict, written in zip(tools, modes, _schemas(provider, tools, modes), strict=True):
         definition = tool.new_definition(STYLE)
@@ -272,9 +207,9 @@ def _schemas(provider: TakesTools, tools: Tools, modes: Sequence[bool]) -> list[
         else:
             from ..schema.dialect_renderer import dialect_schema
 
-            found.append(dialect_schema(tool.codec, dialect, tool.name, called(provider, strict=strict)))
+            found.append(dialect_schema(tool.codec, dialect, tool.name, mode_name(provider, strict=strict)))
     complaints = [complaint for one in found if one is not None for complaint in one.complaints]
-    check(complaints, called(provider, strict=all(modes)))
+    refuse_complaints(complaints, mode_name(provider, strict=all(modes)))
     return found
 
 
@@ -291,12 +226,12 @@ def dialect_in(provider: TakesTools, *, strict: bool) -> Dialect | None:
     return provider.dialect if strict else provider.always
 
 
-def called(provider: TakesTools, *, strict: bool) -> str:
+def mode_name(provider: TakesTools, *, strict: bool) -> str:
     """Return the name of a provider, or of its strict mode, in errors."""
     return f"the strict mode of {provider.name}" if strict else provider.name
 
 
-def check(complaints: Sequence[Finding], what: str) -> None:
+def refuse_complaints(complaints: Sequence[Finding], what: str) -> None:
     """Check that there are no complaints about the tools of a request.
 
     Raises:
@@ -317,7 +252,7 @@ def check_size(provider: TakesTools, sizes: Sequence[Size]) -> None:
     remedy = "Offer fewer tools, or leave strict out"
     over = _over_limits(provider.dialect, sizes)
     complaints = [about_type((), "too_large", provider.name, f"there are {what}", remedy) for what in over]
-    check(complaints, called(provider, strict=True))
+    refuse_complaints(complaints, mode_name(provider, strict=True))
 
 
 def _over_limits(dialect: Dialect, sizes: Sequence[Size]) -> list[str]:
@@ -345,13 +280,7 @@ def not_deferred(provider: TakesTools, offered: Offered) -> list[Finding]:
 
 
 def too_long(provider: TakesTools, tools: Tools, texts: Sequence[str]) -> list[Finding]:
-    """Return the complaints about descriptions that are too long.
-
-    Args:
-        provider: the provider that gets them.
-        tools: the tools with these descriptions.
-        texts: the descriptions, in the order of the tools.
-    """
+    """Return the complaints about descriptions that are too long."""
     most = provider.rules.longest_description
     if most is None:
         return []
@@ -372,11 +301,6 @@ def too_long(provider: TakesTools, tools: Tools, texts: Sequence[str]) -> list[F
 def plain_schema(schema: dict[str, Any], tool: str, provider: str) -> dict[str, Any]:
     """Return the schema of a tool for an API that takes all of JSON Schema; see `in_current_draft`.
 
-    Args:
-        schema: the schema of the arguments.
-        tool: the name of the tool, for the error.
-        provider: the name of the provider, for the error.
-
     Raises:
         SchemaError: the root refers to another document, or to a schema that isn't an object.
     """
@@ -392,11 +316,6 @@ def plain_schema(schema: dict[str, Any], tool: str, provider: str) -> dict[str, 
 
 def without_unions(schema: dict[str, Any], tool: str, provider: str) -> Uncomposed | None:
     """Return the schema of a tool for a provider without composition at the root; None if there is none.
-
-    Args:
-        schema: the schema of the arguments.
-        tool: the name of the tool, for the error.
-        provider: the name of the provider, for the error.
 
     Raises:
         SchemaError: the arguments can't be an object.
@@ -489,12 +408,7 @@ def checked_strict(strict: Any, provider: TakesTools | None = None) -> Strict:
 
 
 def may_require(provider: TakesTools, *, thinks: bool) -> bool:
-    """Return whether a request may require a call.
-
-    Args:
-        provider: the provider that gets the request.
-        thinks: whether the request lets the model think.
-    """
+    """Return whether a request may require a call."""
     features = provider.features
     return features.required and (features.required_while_thinking or not thinks)
 
@@ -529,7 +443,7 @@ def fits_of(provider: TakesTools, tools: Tools, strict: Strict) -> list[Fit]:
     if dialect is None:
         unknown = f"no strict mode of {provider.name} is known"
         return [Fit(strict=False, reasons=(_reason(tool.name, unknown),)) for tool in tools]
-    tried = [_tried(provider, tool) for tool in tools]
+    tried = [_size_if_strict(provider, tool) for tool in tools]
     is_too_much = bool(_over_limits(dialect, [fit for fit in tried if not isinstance(fit, tuple)]))
     found: list[Fit] = []
     taken: list[Size] = []
@@ -545,7 +459,7 @@ def fits_of(provider: TakesTools, tools: Tools, strict: Strict) -> list[Fit]:
     return _all_or_none(found, provider, tools) if dialect.whole_request else found
 
 
-def _tried(provider: TakesTools, tool: Tool[..., Any]) -> Size | tuple[Finding, ...]:
+def _size_if_strict(provider: TakesTools, tool: Tool[..., Any]) -> Size | tuple[Finding, ...]:
     """Return the share of a tool in the limits of the strict mode, or why the mode doesn't take the tool."""
     key = (provider.name, "tried")
     kept: tuple[TakesTools, Size | tuple[Finding, ...]] | None = tool.kept_form(key)
@@ -577,3 +491,41 @@ def _all_or_none(found: list[Fit], provider: TakesTools, tools: Tools) -> list[F
 
 def _reason(tool: str, message: str) -> Finding:
     return about_type((), "unsupported", tool, message, "There is nothing to do: it is sent without strict")
+
+
+def nullable_tools(provider: TakesTools, offered: Offered) -> dict[str, Tool[..., Any]]:
+    """Return the tools, by name, for which the model has to send null for omitted arguments."""
+    if offered.strict is False and provider.always is None:  # like most requests
+        return {}
+    return kept_for(provider, offered, "nulls", lambda: _nullable_tools(provider, offered))
+
+
+def _nullable_tools(provider: TakesTools, offered: Offered) -> dict[str, Tool[..., Any]]:
+    strict = checked_strict(offered.strict)
+    possible = (
+        (provider.dialect, provider.always) if strict == "auto" else (dialect_in(provider, strict=strict),)
+    )
+    if not [dialect for dialect in possible if dialect is not None and dialect.required != "any"]:
+        return {}
+    dialects = [dialect_in(provider, strict=fit.strict) for fit in fits_of(provider, offered.tools, strict)]
+    return {
+        tool.name: tool
+        for tool, dialect in zip(offered.tools, dialects, strict=True)
+        if dialect is not None and dialect.required != "any"
+    }
+
+
+def kept_for(provider: TakesTools, offered: Offered, what: str, make: Callable[[], Made]) -> Made:
+    """Return a thing that an offer keeps for a provider; make it if it keeps none.
+
+    Args:
+        provider: the provider. Another one may have its name.
+        offered: the offer.
+        what: the key of the thing.
+        make: makes it.
+    """
+    key = (provider.name, what)
+    kept: tuple[TakesTools, Made] | None = offered.kept(key)
+    if kept is None or not (kept[0] is provider or kept[0] == provider):
+        kept = offered.keep(key, (provider, make()))
+    return kept[1]

@@ -5,21 +5,22 @@ from __future__ import annotations
 from itertools import chain, groupby
 from operator import methodcaller
 from os import urandom
-from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..immutable import Value
 from ..json_values import is_array, is_object, to_json_text
 from ..tools import RawCall
-from .answer import Usage, parsed_arguments
-from .call_ids import UNNAMED
-from .partial_response import GrowingObject
+from .answer import Usage
+from .response_json import parsed_arguments
+from .rules import UNNAMED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from ..tools import File, Image, ToolDefinition, ToolResult
     from .answer import Answer, StopReason
-    from .partial_response import StreamedCalls
+    from .partial_response import Merger
+    from .streamed_calls import StreamedCalls
 
 IMAGES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """Media types of the images that OpenAI and Anthropic take."""
@@ -183,11 +184,7 @@ class Wire(Value):
         raise NotImplementedError
 
     def merger(self, calls: StreamedCalls) -> Merger:
-        """Return an object that merges the events of one stream into a response for `answers`.
-
-        Args:
-            calls: the object to which the calls of the first answer are added while they come.
-        """
+        """Return an object that merges the events of one stream into a response for `answers`."""
         raise NotImplementedError
 
     def call(self, call: RawCall) -> dict[str, Any]:
@@ -314,120 +311,6 @@ class BlockWire(Wire):
         return [{"role": "user", self.BLOCKS: blocks}] if blocks else []
 
 
-class Merger:
-    """A merger of the events of one stream into a response for `answers` of its wire form.
-
-    Args:
-        calls: the object to which the calls of the first answer are added while they come.
-
-    Attributes:
-        is_binary: whether the bytes of the stream are binary messages instead of text.
-        takes_responses: whether an event may have the form of a whole response.
-        first_event: the type of the first event of a stream, if only this provider uses it.
-    """
-
-    is_binary = False
-    takes_responses = False
-    first_event = ""
-
-    def __init__(self, calls: StreamedCalls) -> None:
-        self._known = calls
-        self._response = GrowingObject()
-        self._has_ended = False
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the model's answer has ended."""
-        return self._has_ended
-
-    def take(self, event: Mapping[str, Any]) -> None:
-        """Take the next event; unknown kinds are ignored.
-
-        Raises:
-            Exception: any exception means that the event isn't in the expected form.
-        """
-        raise NotImplementedError
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether anything of an answer has come."""
-        raise NotImplementedError
-
-    def response(self) -> dict[str, Any] | None:
-        """Return the response so far; None if nothing has come."""
-        return self._response.whole() if self.has_begun else None
-
-
-class MessageMerger(Merger):
-    """A merger for streams of one message."""
-
-    def __init__(self, calls: StreamedCalls) -> None:
-        super().__init__(calls)
-        self._message = self._response.hold("message", GrowingObject())
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether any of the message has come."""
-        return self._has_ended or not self._message.is_empty
-
-
-class GrowingChoice(Protocol):
-    """One of the answers in a response, while it arrives."""
-
-    tree: GrowingObject
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether the reason why the model stopped has come."""
-        ...
-
-    def take(self, choice: Mapping[str, Any], /) -> None:
-        """Add new content."""
-        ...
-
-
-class ChoicesMerger(Merger):
-    """A merger of events that have new content for one or more answers.
-
-    Args:
-        calls: as for any merger.
-        key: the key of the list of answers in the response.
-        begin: a function that creates a growing answer; it gets the object to which calls are added.
-    """
-
-    takes_responses = True
-
-    def __init__(
-        self, calls: StreamedCalls, key: str, begin: Callable[[StreamedCalls], GrowingChoice]
-    ) -> None:
-        super().__init__(calls)
-        self._begin = begin
-        self._choices: dict[Any, GrowingChoice] = {}
-        self._trees = self._response.numbered(key)
-        self._ended = 0
-
-    @property
-    def has_begun(self) -> bool:
-        """Whether there is an answer."""
-        return bool(self._choices)
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether each answer has ended."""
-        return self.has_begun and self._ended == len(self._choices)
-
-    def _take_choice(self, choice: Mapping[str, Any]) -> None:
-        index = choice.get("index") or 0
-        if index not in self._choices:
-            # Only the calls of the first answer are shown while they grow.
-            begun = self._begin(self._known if index == 0 else self._known.of_another_answer())
-            self._choices[index], self._trees[index] = begun, begun.tree
-        found = self._choices[index]
-        had_ended = found.has_ended
-        found.take(choice)
-        self._ended += found.has_ended - had_ended
-
-
 def form_of(message: Any) -> str:
     """Return the form of a message or an item.
 
@@ -464,13 +347,7 @@ def text_in(messages: Any) -> str:
 
 
 def described(definition: ToolDefinition, schema_key: str, *, strict: bool) -> dict[str, Any]:
-    """Return name, description and schema of a tool, in the form of most providers.
-
-    Args:
-        definition: the definition of the tool.
-        schema_key: the key of the schema.
-        strict: whether to add a mark that the tool is strict.
-    """
+    """Return name, description and schema of a tool, in the form of most providers."""
     found = {
         "name": definition["name"],
         "description": definition["description"],
@@ -546,21 +423,17 @@ def usage_of(found: Any, inputs: Sequence[str], outputs: Sequence[str]) -> Usage
 
 
 def _sum_of(found: Mapping[str, Any], keys: Sequence[str]) -> int | None:
-    counts = [found[key] for key in keys if type(found.get(key)) is int or _is_whole(found.get(key))]
+    counts = [found[key] for key in keys if _is_count(found.get(key))]
     return int(sum(counts)) if counts else None
 
 
-def _is_whole(count: Any) -> bool:
-    """Return whether a count is a float without fraction, as in Cohere's answers."""
-    return type(count) is float and count.is_integer()
+def _is_count(value: Any) -> bool:
+    """Return whether a value is an integer, or a float without fraction, as in Cohere's answers."""
+    return type(value) is int or (type(value) is float and value.is_integer())
 
 
 def failed_calls(body: Mapping[str, Any]) -> list[RawCall]:
-    """Return the calls in an error that contains the model's text, as in Groq's errors.
-
-    Args:
-        body: the body of a response, or one event of a stream.
-    """
+    """Return the calls in an error that contains the model's text, as in Groq's errors."""
     error = body.get("error")
     text = error.get("failed_generation") if is_object(error) else None
     if not isinstance(text, str):
@@ -593,12 +466,3 @@ def parts_of(result: ToolResult, types: Collection[str]) -> list[str | Image | F
 def file_name(part: Image | File) -> str:
     """Return the name of a file; `file.pdf` if it has none, since providers require a name."""
     return getattr(part, "name", None) or f"file.{part.media_type.rpartition('/')[2]}"
-
-
-BOUNDS = frozenset({"minimum", "maximum"})
-NUMBERS = BOUNDS | {"exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
-ITEMS = frozenset({"minItems", "maxItems"})
-LENGTHS = frozenset({"minLength", "maxLength"})
-COMMON_FORMATS = frozenset({"email", "hostname", "ipv4", "ipv6", "uuid"})
-DATES = frozenset({"date-time", "time", "date"})
-DATED_FORMATS = COMMON_FORMATS | DATES | {"duration"}

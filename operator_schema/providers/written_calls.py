@@ -14,8 +14,8 @@ from ..introspect.nodes import ObjectNode
 from ..json_reading import distinct_keys
 from ..json_values import is_array, is_finite, is_object, to_json_text, type_of
 from ..tools import RawCall
-from .answer import read_json
-from .tool_names import SCOPES
+from .response_json import read_json
+from .rules import SCOPES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

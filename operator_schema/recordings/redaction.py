@@ -11,7 +11,7 @@ from ..codec.json_text import read_json, read_nearly_json
 from ..codec.spellings import quoted_scalar
 from ..json_values import is_array, is_finite, is_object, to_json_text
 from ..message_text import quote
-from ..providers.answer import parsed_arguments
+from ..providers.response_json import parsed_arguments
 from ..tools import RawCall
 from .secret_keys import Hidden, names_key_of, secret_keys_in, words_in_text
 

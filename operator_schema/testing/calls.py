@@ -317,7 +317,7 @@ def _expected(given: Any) -> _Expected:
 
 
 def _parsed(call: RawCall) -> Any:
-    from ..providers.answer import parsed_arguments
+    from ..providers.response_json import parsed_arguments
 
     return {} if call.arguments is None else parsed_arguments(call)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from ..codec.growing_json import GrowingJson
 from ..immutable import Value
 from ..json_values import copy_json, is_array, is_object, to_json_text
-from ..providers.answer import read_json
+from ..providers import read_json
 from ..tools.calls import RawCall
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from ..json_values import is_object, to_json_text
 from ..message_text import one_line, show_error
-from ..providers.answer import read_json
+from ..providers import read_json
 from .scripted_forms import FORMS, form_of
 
 if TYPE_CHECKING:

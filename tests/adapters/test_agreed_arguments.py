@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from operator_schema import Executor, RawCall, RunNormally, tool
-from operator_schema.adapters.conversions import is_as_written, key_of
+from operator_schema.adapters.asking import is_as_written, key_of
 
 pytestmark = pytest.mark.needs_threads
 

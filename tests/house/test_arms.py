@@ -29,7 +29,7 @@ from operator_schema.introspect.ambiguity_checks import node_name
 from operator_schema.introspect.node_kinds import TRAITS, Traits
 from operator_schema.introspect.nodes import ANY, STRING, ArrayNode, Graph, Node, RefNode, Target, TupleNode
 from operator_schema.providers import Provider
-from operator_schema.providers.property_names import without_nulls
+from operator_schema.providers.nulls import without_nulls
 from operator_schema.schema.dialect_renderer import dialect_schema, lost
 from operator_schema.schema.style import SchemaStyle, restyled
 from operator_schema.testing.valid_values import ValidValues

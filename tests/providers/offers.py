@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from operator_schema.providers.provider import offered_now
+from operator_schema.providers.offered_tools import offered_now
 from operator_schema.providers.wire_format import Wanted
 
 

@@ -24,7 +24,7 @@ from operator_schema.providers import (
     openai_chat,
     openai_responses,
 )
-from operator_schema.providers.answer import parsed_arguments
+from operator_schema.providers.response_json import parsed_arguments
 
 
 def parsed(arguments):

@@ -38,7 +38,7 @@ from operator_schema.providers import (
     openai_chat,
     openai_compatible,
 )
-from operator_schema.providers.property_names import without_nulls
+from operator_schema.providers.nulls import without_nulls
 from operator_schema.testing import ScriptedModel, instances
 
 PROVIDERS = [

@@ -10,7 +10,7 @@ from small_domains import sequences_of
 
 from operator_schema import tool
 from operator_schema.providers import ResponseError, gemini
-from operator_schema.providers.generate_content import PartialArguments
+from operator_schema.providers.partial_arguments import PartialArguments
 
 KEYS = st.text(min_size=1, max_size=4) | st.sampled_from(["city", "a b", "it's", 'a"b', "[0]", "a.b", "\\"])
 VALUES = st.recursive(

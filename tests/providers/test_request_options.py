@@ -1265,7 +1265,9 @@ def test_the_features_of_another_provider_are_a_table():
         with pytest.raises(TypeError, match=f"the feature {next(iter(features))} (is|must be)"):
             openai_compatible("mine", features=Features(**features))
     for option, kind in (("names", "NameRule"), ("dialect", "Dialect"), ("rules", "Rules")):
-        with pytest.raises(TypeError, match=rf"{option} must be a {kind}\(…\), not string \"strict\""):
+        with pytest.raises(
+            TypeError, match=rf"{option} must be a {kind}\(…\),( or None,)? not string \"strict\""
+        ):
             openai_compatible("mine", **{option: "strict"})
     assert openai_compatible("mine", features=Features(callers=(("direct", None),)))
     searching = openai_compatible("mine", features=Features(searches=(("own", HostedTool("find")),)))
@@ -1278,7 +1280,7 @@ def test_the_features_of_another_provider_are_a_table():
         ({"required": 5}, TypeError, "required must be a string, not integer 5"),
         ({"takes_unions": "no"}, TypeError, 'takes_unions must be True or False, not string "no"'),
         ({"takes_images": 1}, TypeError, "takes_images must be True or False, not integer 1"),
-        ({"sent_keys": ["role"]}, TypeError, "sent_keys must be a frozenset of strings, not array"),
+        ({"sent_keys": ["role"]}, TypeError, "sent_keys must be a frozenset of strings, or None, not array"),
         ({"names": NameRule("x")}, TypeError, "names.longest must be a number of at least 0, not string"),
         ({"names": NameRule(others=None)}, TypeError, "names.others must be a string, not null"),
         (
@@ -1286,7 +1288,7 @@ def test_the_features_of_another_provider_are_a_table():
             TypeError,
             "rules.most_tools must be a number of at least 0, or None",
         ),
-        ({"rules": Rules(keys="x")}, TypeError, r"rules.keys must be a NameRule\(…\) or None, not string"),
+        ({"rules": Rules(keys="x")}, TypeError, r"rules.keys must be a NameRule\(…\), or None, not string"),
         ({"rules": Rules(keys=NameRule("x"))}, TypeError, "rules.keys.longest must be a number"),
     ],
 )

@@ -28,7 +28,7 @@ from operator_schema.providers import (
     openai_responses,
     xai,
 )
-from operator_schema.providers.property_names import without_nulls
+from operator_schema.providers.nulls import without_nulls
 from operator_schema.schema.dialect_renderer import dialect_schema, lost
 from operator_schema.schema.request_sizes import over_limits, size_of
 from operator_schema.testing import arguments

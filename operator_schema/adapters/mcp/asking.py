@@ -16,7 +16,7 @@ from pydantic import ValidationError
 
 from ...execution import person_answers
 from ...rounds import call_text
-from ..conversions import key_of
+from ..asking import key_of
 from .generations import is_modern
 
 if TYPE_CHECKING:

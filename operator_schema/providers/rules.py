@@ -1,4 +1,4 @@
-"""Convert names of tools to names that providers take, and back; rules and features of requests."""
+"""What does a provider take: names, ids, descriptions, features of requests, and keywords?"""
 
 from __future__ import annotations
 
@@ -129,6 +129,24 @@ class IdRule(Value):
 _ID_DIGITS = 24
 
 
+UNNAMED = "operator_schema_"
+"""The beginning of the ids of calls from a provider that gives no ids; such ids are never sent."""
+
+CUSTOM = f"{UNNAMED}custom_"
+"""The beginning of the ids of calls of OpenAI's custom tools: they and their results have another form."""
+
+OUTPUT = f"{UNNAMED}output_"
+"""The beginning of the ids of answers of a wrong type, which rounds store like calls; they are never sent."""
+
+SEARCHED = f"{UNNAMED}search_"
+"""The beginning of the ids of tool searches that OpenAI leaves to your program."""
+
+
+def given_id(call_id: str) -> str:
+    """Return the provider's id of a call, without our prefix."""
+    return call_id.removeprefix(CUSTOM).removeprefix(SEARCHED)
+
+
 class Rules(Value):
     """Rules of a provider for all requests, strict or not. A tool that breaks a rule fails the whole request.
 
@@ -207,3 +225,13 @@ class Features(Value):
     required: bool = True
     required_while_thinking: bool = True
     late: bool = False
+
+
+# Keywords and formats that the dialects of several providers have.
+BOUNDS = frozenset({"minimum", "maximum"})
+NUMBERS = BOUNDS | {"exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+ITEMS = frozenset({"minItems", "maxItems"})
+LENGTHS = frozenset({"minLength", "maxLength"})
+COMMON_FORMATS = frozenset({"email", "hostname", "ipv4", "ipv6", "uuid"})
+DATES = frozenset({"date-time", "time", "date"})
+DATED_FORMATS = COMMON_FORMATS | DATES | {"duration"}
