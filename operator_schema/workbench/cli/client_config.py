@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 from ...json_values import is_object
 from ...message_text import escape
 from .. import PACKAGE
-from .arguments import factory_of, json_in, replace_file, server_name, written_options
+from .arguments import factory_of, server_name, written_options
 from .lookup import ObjectName, in_full
 from .module_loading import WrongUse, check_is_there
+from .text_files import json_in, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
