@@ -609,8 +609,8 @@ class TestSlowness:
     """Who dawdles is sent away, and nobody else waits."""
 
     def served(self, monkeypatch, talk):
-        monkeypatch.setattr(serving, "SECONDS_FOR_HEADERS", 0.3)
-        monkeypatch.setattr(serving, "SECONDS_FOR_BODY", 0.3)
+        monkeypatch.setattr(http_limits, "SECONDS_FOR_HEADERS", 0.3)
+        monkeypatch.setattr(http_guard, "SECONDS_FOR_BODY", 0.3)
 
         async def main():
             async with served_here() as place:
