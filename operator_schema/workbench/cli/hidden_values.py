@@ -5,15 +5,14 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Mapping
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, cast
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote as url_quote
 
 from ...message_text import clip, escape
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+    from collections.abc import Generator, Iterable, Mapping
 
     from .gateway_config import GatewayServer
 
@@ -32,8 +31,8 @@ def hidden_in_logs(servers: Iterable[GatewayServer]) -> Generator[None]:
     """While the context lasts, replace values of variables by their names in logs, also in tracebacks.
 
     The values are replaced when a record is created: its text may be an error of the SDK, of HTTP or of the
-    system, and any handler may get it, even one that sends it to a client. Arguments are kept as texts or
-    numbers. Of an exception, its name, its message and the text of its traceback are kept.
+    system, and any handler may get it, even one that sends it to a client. A record keeps its message without
+    arguments, and of an exception the name, the message and the text of the traceback.
     """
     names = _names_by_value(servers)
     before = logging.getLogRecordFactory()
@@ -57,38 +56,15 @@ def hidden_in_logs(servers: Iterable[GatewayServer]) -> Generator[None]:
 
 def _hide(record: logging.LogRecord, names: Mapping[str, str]) -> None:
     """Replace values of variables by their names in all parts of a record that a handler may use."""
-    record.msg, record.args = _template(record, names)
-    if record.exc_info is not None and record.exc_info[1] is not None:
+    record.msg, record.args = _hidden(record.getMessage(), names), None  # arguments are any objects
+    error = record.exc_info[1] if record.exc_info else None
+    if record.exc_info and error is not None:
         record.exc_text = _hidden(logging.Formatter().formatException(record.exc_info), names)
-        error = record.exc_info[1]
         kind = type(type(error).__name__, (Exception,), {"__module__": type(error).__module__})
         # its frames and causes may contain values
         record.exc_info = kind, kind(_hidden(str(error), names)), None
     if record.stack_info is not None:
         record.stack_info = _hidden(record.stack_info, names)
-
-
-def _template(record: logging.LogRecord, names: Mapping[str, str]) -> tuple[str, Any]:
-    """Return the text and arguments of a record; the whole message if a value is spread over several."""
-    message = _hidden(record.getMessage(), names)
-    text, given = _hidden(str(record.msg), names), record.args
-    if not given:
-        return message, None
-    if isinstance(given, Mapping):
-        args: Any = {_plain(key, names): _plain(value, names) for key, value in given.items()}
-    else:
-        args = tuple(_plain(value, names) for value in given)
-    with suppress(TypeError, ValueError, KeyError):  # it needs another type, or contains a value
-        if text % args == message:
-            return text, args
-    return message, None
-
-
-def _plain(value: object, names: Mapping[str, str]) -> str | int | float | None:
-    """Return an argument of a record if it is a number or None, otherwise its text without values."""
-    shown = _hidden(str(value), names)
-    is_kept = value is None or type(value) in {bool, int, float}
-    return cast("int | float | None", value) if is_kept and shown == str(value) else shown
 
 
 def _names_by_value(servers: Iterable[GatewayServer]) -> dict[str, str]:
