@@ -10,7 +10,8 @@ from errno import EACCES
 import pytest
 
 from operator_schema.files import check_can_be_made, replacement, resolved
-from operator_schema.workbench.cli.arguments import WrongUse, replace_file
+from operator_schema.workbench.cli.module_loading import WrongUse
+from operator_schema.workbench.cli.text_files import replace_file
 
 pytestmark = pytest.mark.skipif(sys.platform == "emscripten", reason="its files have no modes")
 modes = pytest.mark.skipif(os.name == "nt", reason="its files have no modes")

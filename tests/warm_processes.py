@@ -41,8 +41,9 @@ IMPORTED = (
     "operator_schema.workbench.cli.inspect_command",
     "operator_schema.workbench.cli.probe_command",
     "operator_schema.workbench.cli.serve",
+    "operator_schema.workbench.cli.call_command",
+    "operator_schema.workbench.cli.decode_command",
     "operator_schema.workbench.cli.tool_commands",
-    "operator_schema.workbench.cli.type_commands",
     "operator_schema.execution.around",
     "operator_schema.execution.on_asyncio",
     "operator_schema.execution.stream",
@@ -56,6 +57,7 @@ NEEDED_BY_SERVERS = (
     "operator_schema.adapters.mcp.gateway",
     "operator_schema.adapters.mcp.http",
     "operator_schema.workbench.cli.gateway_config",
+    "operator_schema.workbench.cli.gateway_opening",
     "starlette.applications",
     "uvicorn.lifespan.on",
 )

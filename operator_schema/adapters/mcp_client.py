@@ -64,64 +64,7 @@ __all__ = [
 
 answer_misnamed(__name__)
 
-
 _SHOWN = 200
-
-
-def _write_answer(answer: types.CallToolResult) -> WrittenOutput:
-    """Write the result of a call.
-
-    Returns:
-        The text of its content; its JSON value, which is the structured content or otherwise the value of its
-        content; and its parts, if they are more than one text.
-    """
-    parts = [_shown_part(block) for block in answer.content]
-    structured = copy_json(answer.structured_content)
-    text = "\n".join([part.as_text() for part in parts])
-    if structured is not None:
-        json = structured
-    elif len(parts) == 1 and isinstance(parts[0], Text):
-        json = text
-    else:
-        json = [part.text if isinstance(part, Text) else part.as_dict() for part in parts]
-    if not parts and structured is not None:
-        text = to_json_text(structured)
-    is_text = len(parts) < 2 and all(isinstance(part, Text) for part in parts)  # noqa: PLR2004  # several
-    return WrittenOutput(text, json, (), () if is_text else tuple(parts))
-
-
-def _shown_part(block: Any) -> Part:
-    """Return a block of content as a part, or a text that says why it can't be one."""
-    try:
-        return _part(block)
-    except (ValueError, TypeError) as error:
-        kind = getattr(block, "type", type(block).__name__)
-        return Text(f"[{kind} that can't be shown: {one_line(str(error), _SHOWN)}]")
-
-
-def _part(block: Any) -> Part:
-    match block:
-        case types.TextContent():
-            return Text(without_surrogates(block.text))
-        case types.ImageContent():
-            return Image.from_bytes(_data(block.data), block.mime_type)
-        case types.AudioContent():
-            return Audio.from_bytes(_data(block.data), block.mime_type)
-        case types.ResourceLink():
-            return Resource(str(block.uri), media_type=block.mime_type)
-        case types.EmbeddedResource(resource=types.TextResourceContents() as held):
-            return Resource(str(held.uri), without_surrogates(held.text), media_type=held.mime_type)
-        case types.EmbeddedResource(resource=types.BlobResourceContents() as held):
-            return Resource(str(held.uri), data=_data(held.blob), media_type=held.mime_type)
-        case _:
-            message = "its type isn't known"
-            raise TypeError(message)
-
-
-def _data(text: str) -> bytes:
-    return a2b_base64(text.encode("ascii"), strict_mode=True)
-
-
 _LOG = logging.getLogger("operator_schema.mcp_client")
 MAX_TOOLS = 10_000
 MAX_PAGES = 1000
@@ -129,16 +72,41 @@ _FOR_THE_MODEL = frozenset({types.INVALID_PARAMS})
 """The codes of JSON-RPC errors with messages that help the model."""
 
 
-class ServerCallError(CallError):
-    """A call failed, according to the server.
+async def tools_from(
+    session: ClientSession | Client,
+    /,
+    *,
+    prefix: str = "",
+    only: Collection[str] | Callable[[str], bool] | None = None,
+    **options: Unpack[ToolOptions],
+) -> ServerTools:
+    """Return the tools of an MCP server.
 
-    Attributes:
-        answer: the answer of the server, with everything that isn't text.
+    Each tool runs its call on the server, in the event loop of the session. The model gets the schema as the
+    server wrote it. Arguments are checked before they are sent; keys that the schema doesn't name are
+    forwarded.
+
+    Args:
+        session: a session that is connected and initialized; it has to stay open while the tools are used.
+        prefix: the prefix of all names, such as `files_`.
+        only: the names of the wanted tools on the server, or a function that returns whether a tool is
+            wanted.
+        options: options for all tools, as for `tool`: `repair=True` corrects arguments,
+            `unknown_fields="reject"` refuses keys that a schema doesn't name, `timeout=20` limits calls.
+
+    Returns:
+        A list in the order of the server. Tools whose schema can't be used are in `refused`.
+
+    Raises:
+        MCPError: the server doesn't list its tools.
+        SchemaError: the value of an option has a wrong type.
+        ToolError: the server lacks a tool named in `only`.
+        TypeError: there is no such option.
     """
-
-    def __init__(self, answer: types.CallToolResult, name: str) -> None:
-        super().__init__(_write_answer(answer).text or f"{name} failed, and the server says nothing more")
-        self.answer = answer
+    check_options_for_all("tools_from", options)
+    found = ServerTools(ToolList(session, prefix, only, options))
+    await found.refresh()
+    return found
 
 
 class ServerTools(list["Tool[..., Any]"]):
@@ -275,43 +243,6 @@ def _codec_of(tool: Tool[..., Any]) -> DocumentCodec:
     return codec
 
 
-async def tools_from(
-    session: ClientSession | Client,
-    /,
-    *,
-    prefix: str = "",
-    only: Collection[str] | Callable[[str], bool] | None = None,
-    **options: Unpack[ToolOptions],
-) -> ServerTools:
-    """Return the tools of an MCP server.
-
-    Each tool runs its call on the server, in the event loop of the session. The model gets the schema as the
-    server wrote it. Arguments are checked before they are sent; keys that the schema doesn't name are
-    forwarded.
-
-    Args:
-        session: a session that is connected and initialized; it has to stay open while the tools are used.
-        prefix: the prefix of all names, such as `files_`.
-        only: the names of the wanted tools on the server, or a function that returns whether a tool is
-            wanted.
-        options: options for all tools, as for `tool`: `repair=True` corrects arguments,
-            `unknown_fields="reject"` refuses keys that a schema doesn't name, `timeout=20` limits calls.
-
-    Returns:
-        A list in the order of the server. Tools whose schema can't be used are in `refused`.
-
-    Raises:
-        MCPError: the server doesn't list its tools.
-        SchemaError: the value of an option has a wrong type.
-        ToolError: the server lacks a tool named in `only`.
-        TypeError: there is no such option.
-    """
-    check_options_for_all("tools_from", options)
-    found = ServerTools(ToolList(session, prefix, only, options))
-    await found.refresh()
-    return found
-
-
 class ToolList:
     """List and call the tools of a session.
 
@@ -393,100 +324,6 @@ class ToolList:
             name: its name here.
         """
         return _caller(self.session, original, name, self.home)
-
-
-async def listing_of(
-    session: ClientSession | Client,
-    page: Callable[[types.PaginatedRequestParams | None], types.PaginatedRequestParams | None] = lambda it: (
-        it
-    ),
-) -> Listing:
-    """Return the tools of all pages, each name once.
-
-    Args:
-        session: the session.
-        page: a function that returns the parameters of a request, from the parameters for the page.
-
-    Raises:
-        MCPError: the server doesn't list its tools.
-        TypeError: the object isn't a session or an opened client.
-    """
-    given: Any = session if isinstance(session, ClientSession) else getattr(session, "session", None)
-    if given is None:
-        message = (
-            f"tools_from takes a ClientSession or a Client of the MCP SDK, not {received(session)}: "
-            "enter one first (async with Client(…) as client), or use Gateway(…)"
-        )
-        raise TypeError(message)
-    own = JudgedSession.of(given)
-    tools = await all_pages(lambda params: own.list_tools(params=page(params)), "tools", "name")
-    return Listing(tools, own.refused, own.raw)
-
-
-async def all_pages(
-    ask: Callable[[types.PaginatedRequestParams | None], Awaitable[Any]], items: str, key: str
-) -> list[Any]:
-    """Return the items of all pages of a list, each once: at most 10,000 items from 1,000 pages.
-
-    Args:
-        ask: a function that requests a page.
-        items: the attribute of a page with its items.
-        key: the attribute that identifies an item.
-
-    Raises:
-        MCPError: the server doesn't list the items.
-    """
-    found: dict[str, Any] = {}
-    seen: set[str] = set()
-    cursor: str | None = None
-    for _ in range(MAX_PAGES):
-        page = await ask(None if cursor is None else types.PaginatedRequestParams(cursor=cursor))
-        for item in getattr(page, items):
-            found.setdefault(getattr(item, key), item)
-        cursor = page.next_cursor
-        if cursor is None or cursor in seen or len(found) > MAX_TOOLS:
-            break
-        seen.add(cursor)
-    return list(found.values())[:MAX_TOOLS]
-
-
-async def described_tools(source: str | Sequence[str]) -> list[dict[str, Any]]:
-    """Connect to a server, list its tools, and end the connection.
-
-    Args:
-        source: the URL of a server, or the words of a command that starts one.
-
-    Returns:
-        The tools in the server's own words: the items of the result of `tools/list`, of all pages, each once.
-        Some of them may not be valid tools.
-    """
-    async with connected(source) as client:
-        found = (await listing_of(client)).raw
-    items = [{key: value for key, value in each.items() if value is not None} if is_object(each) else each
-             for each in found]  # fmt: skip
-    return list({to_json_text(each): each for each in items}.values())
-
-
-def _names(only: Collection[str]) -> Collection[str]:
-    return [only] if isinstance(only, str) else only
-
-
-def check_there(wanted: Collection[str], names: Collection[str], whose: str = "the server") -> None:
-    """Check that a server has the tools with these names.
-
-    Args:
-        wanted: the names.
-        names: the names of its tools.
-        whose: the name of the server in the message.
-
-    Raises:
-        ToolError: the server lacks one.
-    """
-    missing = sorted(set(wanted).difference(names))
-    if missing:
-        near = nearest(missing[0], names)
-        hint = f"; did you mean {quote(near)}?" if near else f"; it has {listed(sorted(names)) or 'none'}"
-        raise ToolError(missing[0], f"{whose} has no such tool{hint}")
 
 
 # --- one tool ----------------------------------------------------------------------------------------
@@ -628,3 +465,163 @@ def checked_answer(answer: Any, name: str) -> Any:
     if isinstance(answer, types.CallToolResult) and answer.is_error:
         raise ServerCallError(answer, name)
     return answer
+
+
+class ServerCallError(CallError):
+    """A call failed, according to the server.
+
+    Attributes:
+        answer: the answer of the server, with everything that isn't text.
+    """
+
+    def __init__(self, answer: types.CallToolResult, name: str) -> None:
+        super().__init__(_write_answer(answer).text or f"{name} failed, and the server says nothing more")
+        self.answer = answer
+
+
+def _write_answer(answer: types.CallToolResult) -> WrittenOutput:
+    """Write the result of a call.
+
+    Returns:
+        The text of its content; its JSON value, which is the structured content or otherwise the value of its
+        content; and its parts, if they are more than one text.
+    """
+    parts = [_shown_part(block) for block in answer.content]
+    structured = copy_json(answer.structured_content)
+    text = "\n".join([part.as_text() for part in parts])
+    if structured is not None:
+        json = structured
+    elif len(parts) == 1 and isinstance(parts[0], Text):
+        json = text
+    else:
+        json = [part.text if isinstance(part, Text) else part.as_dict() for part in parts]
+    if not parts and structured is not None:
+        text = to_json_text(structured)
+    is_text = len(parts) < 2 and all(isinstance(part, Text) for part in parts)  # noqa: PLR2004  # several
+    return WrittenOutput(text, json, (), () if is_text else tuple(parts))
+
+
+def _shown_part(block: Any) -> Part:
+    """Return a block of content as a part, or a text that says why it can't be one."""
+    try:
+        return _part(block)
+    except (ValueError, TypeError) as error:
+        kind = getattr(block, "type", type(block).__name__)
+        return Text(f"[{kind} that can't be shown: {one_line(str(error), _SHOWN)}]")
+
+
+def _part(block: Any) -> Part:
+    match block:
+        case types.TextContent():
+            return Text(without_surrogates(block.text))
+        case types.ImageContent():
+            return Image.from_bytes(_data(block.data), block.mime_type)
+        case types.AudioContent():
+            return Audio.from_bytes(_data(block.data), block.mime_type)
+        case types.ResourceLink():
+            return Resource(str(block.uri), media_type=block.mime_type)
+        case types.EmbeddedResource(resource=types.TextResourceContents() as held):
+            return Resource(str(held.uri), without_surrogates(held.text), media_type=held.mime_type)
+        case types.EmbeddedResource(resource=types.BlobResourceContents() as held):
+            return Resource(str(held.uri), data=_data(held.blob), media_type=held.mime_type)
+        case _:
+            message = "its type isn't known"
+            raise TypeError(message)
+
+
+def _data(text: str) -> bytes:
+    return a2b_base64(text.encode("ascii"), strict_mode=True)
+
+
+async def listing_of(
+    session: ClientSession | Client,
+    page: Callable[[types.PaginatedRequestParams | None], types.PaginatedRequestParams | None] = lambda it: (
+        it
+    ),
+) -> Listing:
+    """Return the tools of all pages, each name once.
+
+    Args:
+        session: the session.
+        page: a function that returns the parameters of a request, from the parameters for the page.
+
+    Raises:
+        MCPError: the server doesn't list its tools.
+        TypeError: the object isn't a session or an opened client.
+    """
+    given: Any = session if isinstance(session, ClientSession) else getattr(session, "session", None)
+    if given is None:
+        message = (
+            f"tools_from takes a ClientSession or a Client of the MCP SDK, not {received(session)}: "
+            "enter one first (async with Client(…) as client), or use Gateway(…)"
+        )
+        raise TypeError(message)
+    own = JudgedSession.of(given)
+    tools = await all_pages(lambda params: own.list_tools(params=page(params)), "tools", "name")
+    return Listing(tools, own.refused, own.raw)
+
+
+async def all_pages(
+    ask: Callable[[types.PaginatedRequestParams | None], Awaitable[Any]], items: str, key: str
+) -> list[Any]:
+    """Return the items of all pages of a list, each once: at most 10,000 items from 1,000 pages.
+
+    Args:
+        ask: a function that requests a page.
+        items: the attribute of a page with its items.
+        key: the attribute that identifies an item.
+
+    Raises:
+        MCPError: the server doesn't list the items.
+    """
+    found: dict[str, Any] = {}
+    seen: set[str] = set()
+    cursor: str | None = None
+    for _ in range(MAX_PAGES):
+        page = await ask(None if cursor is None else types.PaginatedRequestParams(cursor=cursor))
+        for item in getattr(page, items):
+            found.setdefault(getattr(item, key), item)
+        cursor = page.next_cursor
+        if cursor is None or cursor in seen or len(found) > MAX_TOOLS:
+            break
+        seen.add(cursor)
+    return list(found.values())[:MAX_TOOLS]
+
+
+async def described_tools(source: str | Sequence[str]) -> list[dict[str, Any]]:
+    """Connect to a server, list its tools, and end the connection.
+
+    Args:
+        source: the URL of a server, or the words of a command that starts one.
+
+    Returns:
+        The tools in the server's own words: the items of the result of `tools/list`, of all pages, each once.
+        Some of them may not be valid tools.
+    """
+    async with connected(source) as client:
+        found = (await listing_of(client)).raw
+    items = [{key: value for key, value in each.items() if value is not None} if is_object(each) else each
+             for each in found]  # fmt: skip
+    return list({to_json_text(each): each for each in items}.values())
+
+
+def _names(only: Collection[str]) -> Collection[str]:
+    return [only] if isinstance(only, str) else only
+
+
+def check_there(wanted: Collection[str], names: Collection[str], whose: str = "the server") -> None:
+    """Check that a server has the tools with these names.
+
+    Args:
+        wanted: the names.
+        names: the names of its tools.
+        whose: the name of the server in the message.
+
+    Raises:
+        ToolError: the server lacks one.
+    """
+    missing = sorted(set(wanted).difference(names))
+    if missing:
+        near = nearest(missing[0], names)
+        hint = f"; did you mean {quote(near)}?" if near else f"; it has {listed(sorted(names)) or 'none'}"
+        raise ToolError(missing[0], f"{whose} has no such tool{hint}")

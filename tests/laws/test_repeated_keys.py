@@ -14,8 +14,8 @@ from mcp.types import PARSE_ERROR
 
 from operator_schema import RawCall, Toolset, tool
 from operator_schema.adapters.mcp.http import HttpGuard
-from operator_schema.adapters.mcp.stdio import UnreadableLine as UnreadableMessage
-from operator_schema.adapters.mcp.stdio import message_of
+from operator_schema.adapters.mcp.stdio_lines import UnreadableLine as UnreadableMessage
+from operator_schema.adapters.mcp.stdio_lines import message_of
 from operator_schema.json_reading import RepeatedKeyError, distinct_keys, repeated_key
 from operator_schema.providers import ResponseError, anthropic, openai_chat
 from operator_schema.providers.written_calls import written_calls
@@ -23,9 +23,9 @@ from operator_schema.recordings import REDACTED, Hidden, Unreadable, parts_of, r
 from operator_schema.rounds import RestoreError
 from operator_schema.testing import playback
 from operator_schema.workbench.bulk import decode_lines
-from operator_schema.workbench.cli.arguments import json_in
 from operator_schema.workbench.cli.module_loading import WrongUse
-from operator_schema.workbench.cli.output import value_of
+from operator_schema.workbench.cli.text_files import json_in
+from operator_schema.workbench.cli.typed_values import value_of
 from operator_schema.workbench.inspector.call_logs import TriedCalls
 from operator_schema.workbench.probe.channel import _read
 

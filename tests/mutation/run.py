@@ -119,7 +119,7 @@ ROOMS = {
     "providers": Room(("providers",), ("providers",)),
     "adapters": Room(("adapters",), ("adapters",)),
     "mcp": Room(
-        ("adapters/mcp", "adapters/mcp_client.py", "workbench/cli/serve.py", "workbench/cli/factories.py"),
+        ("adapters/mcp", "adapters/mcp_client.py", "workbench/cli/serve.py", "workbench/cli/contexts.py"),
         ("adapters/mcp", "workbench/cli/test_cli_serve.py", "workbench/cli/test_cli_contexts.py"),
     ),
     "code_tools": Room(("code_tools",), ("code_tools",)),
@@ -127,7 +127,10 @@ ROOMS = {
         ("workbench/lint.py",),
         ("workbench/test_lint_meanings.py", "workbench/test_lint.py", "workbench/cli/test_cli_check.py"),
     ),
-    "cli": Room(("workbench/cli/[!s]*.py", "workbench/cli/sources.py"), ("workbench/cli",)),
+    "cli": Room(
+        ("workbench/cli/[!s]*.py", "workbench/cli/sources.py", "workbench/cli/schema_command.py"),
+        ("workbench/cli",),
+    ),
     "testing": Room(
         ("testing",),
         ("testing",),

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from ...execution import person_answers
 from ...rounds import call_text
 from ..asking import key_of
-from .generations import is_modern
+from .generations import takes_questions_as_answers
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,7 +134,7 @@ class AskedCall:
         question = types.ElicitRequestFormParams(
             message=call_text(call), requested_schema=_NOTHING_TO_FILL_IN
         )
-        if not is_modern(ctx.protocol_version):
+        if not takes_questions_as_answers(ctx):
             return await _elicited(ctx, question)
         given, key = (params.input_responses or {}).get(_KEY), key_of(call) if self._has_hooks else ""
         if given is not None and self._confirmation.takes_seal(params, self._tool, key):
@@ -188,7 +188,7 @@ async def ask(
     if not _can_ask(ctx):
         return "a person has to agree to it, and this client can't ask one"
     question = types.ElicitRequestFormParams(message=text, requested_schema=_NOTHING_TO_FILL_IN)
-    if not is_modern(ctx.protocol_version):
+    if not takes_questions_as_answers(ctx):
         return await _elicited(ctx, question)
     request = types.ElicitRequest(params=question)
     return types.InputRequiredResult(input_requests={_KEY: request}, request_state=state)
@@ -216,7 +216,7 @@ def _can_ask(ctx: ServerRequestContext[Any, Any]) -> bool:
         return False
     # A client of 2025-06-18 sends `{}`, and supports only forms.
     knows_forms = elicitation.form is not None or elicitation.url is None
-    return knows_forms and (is_modern(ctx.protocol_version) or ctx.session.can_send_request)
+    return knows_forms and (takes_questions_as_answers(ctx) or ctx.session.can_send_request)
 
 
 async def _elicited(

@@ -15,7 +15,7 @@ from ...schema.current_draft import in_current_draft
 from ...schema.dialect_writing import CannotSay
 from ...schema.root_composition import uncomposed
 from ...tools import ERROR, NO_OUTPUT, Audio, File, Image, Text, items_of, write_base64, write_log
-from .generations import is_modern
+from .generations import takes_any_data
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -113,7 +113,7 @@ def _is_bare(output: StructuredOutput, protocol_version: str) -> bool:
 
     A result that may be null isn't: the SDK drops `"structuredContent": null`, and clients then miss it.
     """
-    if not output.is_wrapped or not is_modern(protocol_version):
+    if not output.is_wrapped or not takes_any_data(protocol_version):
         return False
     graph = output.codec.graph
     return "null" not in json_types_of(graph.resolve_root(), graph.definitions)
@@ -230,7 +230,7 @@ def native_answer(
         data = structured_content(output, data, protocol_version)
         if data is None:  # a client would refuse the reply, and show nothing
             return value.model_copy(update={"structured_content": None, "is_error": True})
-    elif not isinstance(data, dict) and not is_modern(protocol_version):
+    elif not isinstance(data, dict) and not takes_any_data(protocol_version):
         data = None
     return value.model_copy(update={"structured_content": data})
 

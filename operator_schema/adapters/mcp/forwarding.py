@@ -18,7 +18,7 @@ from ...execution import person_answers
 from ...message_text import clip, said_by
 from .asking import PatientSession
 from .gateway_chain import CAPABILITIES, path_in, with_path
-from .generations import connected_client, is_modern
+from .generations import connected_client, sends_log_level, takes_questions_as_answers
 from .messages import LEVELS, LogLevels
 
 if TYPE_CHECKING:
@@ -83,14 +83,14 @@ class Fronts:
 
     def has_gone(self, ctx: Ctx) -> bool:
         """Return whether the connection of a known client has ended."""
-        client = ctx.session.client_params
-        return not is_modern(ctx.protocol_version) and self._met.get(id(client)) is not client
+        client = connected_client(ctx)
+        return client is not None and self._met.get(id(client)) is not client
 
     def wants(self, ctx: Ctx, level: types.LoggingLevel) -> bool:
         """Return whether the client of a request wants log records of a level."""
         least = self.levels.of(ctx)
         if least is None:
-            return not is_modern(ctx.protocol_version)
+            return not sends_log_level(ctx)
         return LEVELS.index(level) >= LEVELS.index(least)
 
     def page_params(
@@ -211,7 +211,7 @@ async def ask_front(ctx: Ctx, request: types.InputRequest, related: types.Reques
 
 def _lacking(ctx: Ctx, request: types.InputRequest) -> str | None:
     """Return the reason why a client can't be asked; None if it can."""
-    if is_modern(ctx.protocol_version):
+    if takes_questions_as_answers(ctx):
         return "it speaks 2026-07-28, and the server asks in the way of earlier versions"
     can = ctx.session.client_capabilities or types.ClientCapabilities()
     if isinstance(request, types.CreateMessageRequest):
@@ -254,7 +254,7 @@ async def driven(
         questions = {key: named(request) for key, request in questions.items()}
         if ctx is None:
             raise MCPError(types.INVALID_REQUEST, "the server asks, and there is no client to ask")
-        if is_modern(ctx.protocol_version):
+        if takes_questions_as_answers(ctx):
             return answer.model_copy(update={"input_requests": questions or None})
         answers: dict[str, Any] = {}
         for key, request in questions.items():

@@ -20,21 +20,15 @@ from ...tools import check_options_for_all
 from ..mcp_client import ServerTools
 from ..mcp_judging import Listing
 from .behind import Link
-from .behind_resources import Owners, ResourceWatcher, Watches
-from .behind_tools import (
-    BehindTools,
-    ServerBehind,
-    check_function,
-    check_seconds,
-    current_request,
-    servers_behind,
-    tools_of,
-)
+from .behind_tools import BehindTools, current_request, tools_of
 from .forwarding import Fronts, driven, not_listed, reason_of, sendable
 from .gateway_chain import check_depth, is_circle, path_in, with_path, without_path
 from .generations import PerClient, client_of, connected_client
+from .resource_owners import Owners
 from .resources_and_prompts import page_of
 from .server import handlers, server_of
+from .server_behind import ServerBehind, check_function, check_seconds, servers_behind
+from .watched_resources import ResourceWatcher, Watches
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator, Hashable

@@ -1,4 +1,8 @@
-"""The generations of the protocol: clients up to 2025-11-25 begin with a handshake, later ones don't."""
+"""How do the two generations of the protocol differ for a server?
+
+Clients up to version 2025-11-25 begin with a handshake, and keep a connection. Later ones have neither: each
+of their requests says everything about them. All differences that follow from it are functions here.
+"""
 
 from __future__ import annotations
 
@@ -28,11 +32,23 @@ def is_modern(protocol_version: str) -> bool:
     return protocol_version in MODERN_PROTOCOL_VERSIONS
 
 
-def connected_client(ctx: Ctx) -> types.InitializeRequestParams | None:
-    """Return the data of a client's handshake: one object for each connection, as long as it lasts.
+def takes_any_data(protocol_version: str) -> bool:
+    """Return whether the data of a result may be any JSON value, rather than an object."""
+    return is_modern(protocol_version)
 
-    It is None for clients from version 2026-07-28 on, which have no handshake, and before a handshake.
-    """
+
+def takes_questions_as_answers(ctx: Ctx) -> bool:
+    """Return whether a client is asked by the answer to its call, which it then sends again."""
+    return is_modern(ctx.protocol_version)
+
+
+def sends_log_level(ctx: Ctx) -> bool:
+    """Return whether each request says which log records its client wants; without that, it wants none."""
+    return is_modern(ctx.protocol_version)
+
+
+def connected_client(ctx: Ctx) -> types.InitializeRequestParams | None:
+    """Return the data of a client's handshake, one object for each connection; None without a handshake."""
     return None if is_modern(ctx.protocol_version) else ctx.session.client_params
 
 

@@ -15,7 +15,7 @@ import mcp_types as types
 from ...execution import current_backend
 from ...json_values import without_surrogates
 from ...message_text import received
-from .generations import PerClient, connected_client, is_modern
+from .generations import PerClient, connected_client, sends_log_level
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -167,10 +167,10 @@ class LogLevels:
         """Return the level that a client has requested; None if it has requested none.
 
         Args:
-            ctx: the context of a request. From version 2026-07-28 on, each request has its own level.
-            unless_set: the level for a client before version 2026-07-28 that has set none.
+            ctx: the context of a request.
+            unless_set: the level for a client that sets its level once, and has set none so far.
         """
-        if is_modern(ctx.protocol_version):
+        if sends_log_level(ctx):
             asked: Any = (ctx.meta or {}).get(types.LOG_LEVEL_META_KEY)
             return asked if asked in LEVELS else None
         known = self._set.of(ctx)

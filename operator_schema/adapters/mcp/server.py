@@ -76,6 +76,233 @@ result."""
 
 _UNANSWERED = "Nobody can answer it here. Calling it again will not help; tell the user what you wanted to do"
 
+_CHECKS_HEADERS = "get_tool_input_schema" in signature(Server).parameters
+"""Whether the SDK asks for a schema, in order to compare headers with the arguments that they repeat.
+
+Before version 2.3, it lists all tools for that.
+"""
+
+_FIXED_FORM = ("json_response", "stateless_http", "event_store")
+"""Options of the SDK that fix the form of answers to calls."""
+
+
+def server(
+    tools: Tools,
+    /,
+    *,
+    name: str = "operator-schema",
+    version: str = "",
+    instructions: str | None = None,
+    context: Context | None = None,
+    executor: Executor | None = None,
+    structured: Structured = "objects",
+    confirm: bool = True,
+    page_size: int | None = None,
+    logger: str | None = None,
+    resources: Resources | None = None,
+    prompts: Prompts | None = None,
+    **native: Any,
+) -> ToolServer:
+    """Make a low-level MCP `Server` that offers tools.
+
+    It supports every version of the protocol that the package `mcp` supports, over every transport.
+
+    Args:
+        tools: the offered tools: a registry, which may change later, a toolset, or any iterable of tools.
+        name: the name of the server, for people and logs.
+        version: the version of the server; empty if it has none.
+        instructions: a text for the model about the server as a whole.
+        context: as for `handlers`.
+        executor: as for `handlers`.
+        structured: as for `handlers`.
+        confirm: as for `handlers`.
+        page_size: as for `handlers`.
+        logger: as for `handlers`.
+        resources: as for `handlers`.
+        prompts: as for `handlers`.
+        native: further options of `mcp.server.lowlevel.Server`, such as `title`, `icons`, `lifespan`,
+            `on_completion`.
+
+    Raises:
+        DuplicateToolError: two tools have the same name.
+        TypeError: an argument has a wrong type.
+        ValueError: an argument is out of range, or the executor has other tools.
+    """
+    checked_text("the name of a server", name)
+    own = handlers(
+        tools,
+        context=context,
+        executor=executor,
+        structured=structured,
+        confirm=confirm,
+        page_size=page_size,
+        logger=logger,
+        resources=resources,
+        prompts=prompts,
+    )
+    may_change = isinstance(tools, (Executor, Registry))
+    return server_of(own, name, may_change=may_change, version=version, instructions=instructions, **native)
+
+
+def server_of(own: Handlers, name: str, *, may_change: bool, **native: Any) -> ToolServer:
+    """Make a server from handlers.
+
+    Args:
+        own: the handlers.
+        name: the name of the server.
+        may_change: whether the server announces that its tools may change.
+        native: options of `Server`.
+    """
+    of_documents = {} if own.documents is None else own.documents.handlers()
+    follows = "on_read_resource" in of_documents
+    may_differ = own.documents is not None and own.documents.may_change
+    tells = may_change or may_differ or follows
+    options: dict[str, Any] = {
+        "on_list_tools": own.list_tools,
+        "on_call_tool": own.call_tool,
+        **({"get_tool_input_schema": own.input_schema} if _CHECKS_HEADERS else {}),
+        **({"on_subscriptions_listen": own.listen} if tells else {}),
+        **of_documents,
+        **native,
+    }
+    made = ToolServer(name, **options)
+    made.handlers = own
+    made.middleware.append(_let_text_through)
+    made.own_middleware = [*made.middleware]
+    made.announced = NotificationOptions(
+        tools_changed=may_change, prompts_changed=may_differ, resources_changed=may_differ
+    )
+    if tells:
+        made.add_notification_handler("notifications/initialized", types.NotificationParams, own.initialized)
+    if follows:
+        made.add_request_handler("resources/subscribe", types.SubscribeRequestParams, own.subscribe_resource)
+        made.add_request_handler(
+            "resources/unsubscribe", types.UnsubscribeRequestParams, own.unsubscribe_resource
+        )
+    if own.log is not None:
+        # This isn't in the constructor, which would warn: the protocol drops this option in 2026-07-28.
+        made.add_request_handler("logging/setLevel", types.SetLevelRequestParams, own.log.set_level)
+    return made
+
+
+class ToolServer(Server[Any]):
+    """A low-level server with `Handlers`, which are one of its attributes.
+
+    Attributes:
+        handlers: the handlers of the requests; `app.handlers.resource_updated(uri)` announces a change.
+        announced: the kinds of changes that clients are told about.
+        own_middleware: the middleware that the SDK and this module have installed.
+    """
+
+    handlers: Handlers
+    announced: NotificationOptions = NotificationOptions()
+    own_middleware: Sequence[Any] = ()
+
+    def streamable_http_app(self, **options: Any) -> Starlette:
+        """Return an ASGI application that serves over HTTP.
+
+        A client gets the result of a call as JSON if the call can't send anything before it, as with
+        `json_response=True`; otherwise, or if the call takes long, it gets a stream of events.
+
+        Args:
+            options: the options of this method in `mcp.server.lowlevel.Server`.
+        """
+        if any(options.get(name) for name in _FIXED_FORM):
+            return super().streamable_http_app(**options)
+        from .json_answers import JsonAnswers, PerRequest
+
+        form: Any = PerRequest()
+        app = super().streamable_http_app(**{**options, "json_response": form})
+        app.add_middleware(JsonAnswers, form=form, is_silent=self._promises_silence)
+        return app
+
+    def _promises_silence(self, params: Mapping[Any, Any]) -> bool:
+        """Return whether a call sends nothing before its result; the handler then runs only this tool."""
+        entry = self.get_request_handler("tools/call")
+        is_own = entry is not None and entry.handler == self.handlers.call_tool
+        is_alone = is_own and self.middleware == self.own_middleware
+        tool = self.handlers.silent_tool(params) if is_alone else None
+        _promised.set(tool)
+        return tool is not None
+
+    def create_initialization_options(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+    ) -> InitializationOptions:
+        """Return the server's data for the handshake."""
+        said = notification_options or self.announced
+        return super().create_initialization_options(said, experimental_capabilities, extensions)
+
+
+def handlers(
+    tools: Tools,
+    /,
+    *,
+    context: Context | None = None,
+    executor: Executor | None = None,
+    structured: Structured = "objects",
+    confirm: bool = True,
+    page_size: int | None = None,
+    logger: str | None = None,
+    resources: Resources | None = None,
+    prompts: Prompts | None = None,
+    documents_change: bool = False,
+) -> Handlers:
+    """Make the handlers for your own low-level `Server`; `server` makes a complete one.
+
+    Args:
+        tools: the offered tools: a registry, which may change later, a toolset, or any iterable of tools.
+        context: the objects that your program injects, as for `Executor.run`; or a plain function that takes
+            the `ServerRequestContext` and returns them. Tools also get that context, its session and the
+            state of the server's lifespan, by their types.
+        executor: the executor of the calls, for your own limits; its registry has these tools. By default it
+            is `Executor(tools, strict_results=True)`. With any executor, `MCPError` is raised here, and
+            results that are objects of the protocol (`CallToolResult`, `ImageContent`) or of a framework are
+            unchanged.
+        structured: the results that a client gets as structured data besides the text. `"objects"`: results
+            that are JSON objects. `"all"`: all results that are more than a text; a value that isn't an
+            object is wrapped as `{"result": …}` for clients that take only objects. `"none"`: none.
+        confirm: whether a person is asked, by an elicitation, before a tool with `confirm=True` runs. If the
+            client can't ask, it gets a result that says so, unless the executor has its own `confirm`. If
+            False, such tools run without a question.
+        page_size: the number of tools in the answer to one request; None for all. It also applies to
+            resources and prompts.
+        logger: the name of a logger of `logging`: its messages during a call are sent to the client, if the
+            client wants them. None for no messages.
+        resources: URI to a value: a string, bytes, a part (`Image`, `Resource`, …), or a function that
+            returns one or several of these. A URI template (RFC 6570), such as `note://{day}`, takes a
+            function with a parameter for each of its variables. None for nothing.
+        prompts: functions or tools that return a string, or a list of strings, parts and `PromptMessage`;
+            their parameters are the arguments of the prompt. None for nothing.
+        documents_change: whether `replace_documents` may give other resources and prompts.
+
+    Raises:
+        DuplicateToolError: two tools have the same name.
+        TypeError: an argument has a wrong type.
+        ValueError: an argument is out of range, the executor has other tools, a URI can't be used, or two
+            prompts have the same name.
+    """
+    checked_structured(structured)
+    _check_page_size(page_size)
+    checked_switch("confirm", confirm)
+    asked: Confirm | None = None if confirm else "run"
+    runner = _adapter.runner(tools, context, executor, asked, {}, strict_results=True)
+    own = runner.executor.for_host(native_results=native_classes())
+    runner = Runner(own, _guarded(runner.context), runner.confirm, runner.own)
+    made = Handlers(runner, structured, page_size, None if logger is None else ClientLog(logger))
+    if documents_change or resources is not None or prompts is not None:
+        run = made.run_document
+        made.documents = Documents(resources, prompts, run, page_size, may_change=documents_change)
+    return made
+
+
+def _check_page_size(size: Any) -> None:
+    if size is not None and (type(size) is not int or size < 1):
+        message = f"page_size must be a positive integer or None, not {received(size)}"
+        raise ValueError(message)
+
 
 class Handlers:
     """The handlers of a server that offers tools; made by `handlers`.
@@ -131,7 +358,7 @@ class Handlers:
         """
         self._stop()
         own = executor.context if context is None else context
-        self._runner = Runner(executor, _careful(own), self._runner.confirm, _own)
+        self._runner = Runner(executor, _guarded(own), self._runner.confirm, _own)
         self._stop = executor.registry.on_change(self.changes.tools_changed)
         self.changes.tools_changed()
 
@@ -197,7 +424,7 @@ class Handlers:
         refused = None if tool is None else _refused_text(tool, params)
         if refused is not None:
             return answer_of(refused, None, ctx.protocol_version)
-        result = await self._called(runner, tool, params, ctx, context, sent_name)
+        result = await self._run_call(runner, tool, params, ctx, context, sent_name)
         if isinstance(result, types.InputRequiredResult):
             return result
         if tool is None:
@@ -241,9 +468,9 @@ class Handlers:
         own = self._runner
         executor = own.executor.for_function(function, native_results=OWN_RESULTS)
         runner = Runner(executor, own.context, own.confirm, own.own)
-        return await self._called(runner, function, params, ctx, runner.context_of(ctx))
+        return await self._run_call(runner, function, params, ctx, runner.context_of(ctx))
 
-    async def _called(
+    async def _run_call(
         self,
         runner: Runner,
         tool: Tool[..., Any] | None,
@@ -343,115 +570,6 @@ class Handlers:
         return known[1]
 
 
-def handlers(
-    tools: Tools,
-    /,
-    *,
-    context: Context | None = None,
-    executor: Executor | None = None,
-    structured: Structured = "objects",
-    confirm: bool = True,
-    page_size: int | None = None,
-    logger: str | None = None,
-    resources: Resources | None = None,
-    prompts: Prompts | None = None,
-    documents_change: bool = False,
-) -> Handlers:
-    """Make the handlers for your own low-level `Server`; `server` makes a complete one.
-
-    Args:
-        tools: the offered tools: a registry, which may change later, a toolset, or any iterable of tools.
-        context: the objects that your program injects, as for `Executor.run`; or a plain function that takes
-            the `ServerRequestContext` and returns them. Tools also get that context, its session and the
-            state of the server's lifespan, by their types.
-        executor: the executor of the calls, for your own limits; its registry has these tools. By default it
-            is `Executor(tools, strict_results=True)`. With any executor, `MCPError` is raised here, and
-            results that are objects of the protocol (`CallToolResult`, `ImageContent`) or of a framework are
-            unchanged.
-        structured: the results that a client gets as structured data besides the text. `"objects"`: results
-            that are JSON objects. `"all"`: all results that are more than a text; a value that isn't an
-            object is wrapped as `{"result": …}` for clients that take only objects. `"none"`: none.
-        confirm: whether a person is asked, by an elicitation, before a tool with `confirm=True` runs. If the
-            client can't ask, it gets a result that says so, unless the executor has its own `confirm`. If
-            False, such tools run without a question.
-        page_size: the number of tools in the answer to one request; None for all. It also applies to
-            resources and prompts.
-        logger: the name of a logger of `logging`: its messages during a call are sent to the client, if the
-            client wants them. None for no messages.
-        resources: URI to a value: a string, bytes, a part (`Image`, `Resource`, …), or a function that
-            returns one or several of these. A URI template (RFC 6570), such as `note://{day}`, takes a
-            function with a parameter for each of its variables. None for nothing.
-        prompts: functions or tools that return a string, or a list of strings, parts and `PromptMessage`;
-            their parameters are the arguments of the prompt. None for nothing.
-        documents_change: whether `replace_documents` may give other resources and prompts.
-
-    Raises:
-        DuplicateToolError: two tools have the same name.
-        TypeError: an argument has a wrong type.
-        ValueError: an argument is out of range, the executor has other tools, a URI can't be used, or two
-            prompts have the same name.
-    """
-    checked_structured(structured)
-    _check_page_size(page_size)
-    checked_switch("confirm", confirm)
-    asked: Confirm | None = None if confirm else "run"
-    runner = _adapter.runner(tools, context, executor, asked, {}, strict_results=True)
-    own = runner.executor.for_host(native_results=native_classes())
-    runner = Runner(own, _careful(runner.context), runner.confirm, runner.own)
-    made = Handlers(runner, structured, page_size, None if logger is None else ClientLog(logger))
-    if documents_change or resources is not None or prompts is not None:
-        run = made.run_document
-        made.documents = Documents(resources, prompts, run, page_size, may_change=documents_change)
-    return made
-
-
-def _patient(ctx: Ctx) -> Ctx:
-    return replace(ctx, session=PatientSession.of(ctx.session))
-
-
-def _own(ctx: Ctx) -> Mapping[Any, Any]:
-    ctx = _patient(ctx)
-    own: dict[Any, Any] = {ServerRequestContext: ctx, ServerSession: ctx.session}
-    state: Any = ctx.lifespan_context
-    if state is not None and type(state) is not dict:
-        own[type(state)] = state
-    return own
-
-
-_adapter = Adapter("mcp", described, own=_own, pass_through=(MCPError,))
-
-
-def _check_page_size(size: Any) -> None:
-    if size is not None and (type(size) is not int or size < 1):
-        message = f"page_size must be a positive integer or None, not {received(size)}"
-        raise ValueError(message)
-
-
-def _careful(context: Context | None) -> Context | None:
-    """Return the given context; wrap a function, so that failures are logged and hidden from clients."""
-    if context is None or isinstance(context, Mapping):
-        return cast("Context | None", context)
-    return lambda ctx: _called(context, _patient(ctx))
-
-
-def _called(make: Callable[[Ctx], Mapping[Any, Any]], ctx: Ctx) -> Mapping[Any, Any]:
-    """Call a function of your program that makes a context.
-
-    Raises:
-        MCPError: the function fails; its exception is logged, and no client sees it.
-    """
-    try:
-        made = make(ctx)
-        if isinstance(made, Mapping):  # some callers ignore the annotations
-            return made
-        write_log(ERROR, "the function given as context returned %s, not a mapping", kind(made))
-    except MCPError:
-        raise
-    except Exception as error:  # noqa: BLE001  # your program's own code
-        write_log(ERROR, "the function given as context failed", error=error)
-    raise MCPError(types.INTERNAL_ERROR, "the server failed to prepare the request")
-
-
 def _enabled(registry: Registry, name: str, context: Mapping[Any, Any]) -> Tool[..., Any] | None:
     """Return a tool if it may be called; otherwise None, and the executor gives the reason."""
     try:
@@ -466,6 +584,9 @@ def _named(
     """Return the name that a client sent, and the call of the tool that it means; None if it means none."""
     read = executor.named(RawCall("", params.name, params.arguments), context=context)
     return read.sent_name, params.model_copy(update={"name": read.name})
+
+
+# --- one call ------------------------------------------------------------------------------------
 
 
 async def call(
@@ -572,165 +693,48 @@ def answer_of(
     )
 
 
-_CHECKS_HEADERS = "get_tool_input_schema" in signature(Server).parameters
-"""Whether the SDK asks for a schema, in order to compare headers with the arguments that they repeat.
-
-Before version 2.3, it lists all tools for that.
-"""
+# --- what is injected into tools -----------------------------------------------------------------
 
 
-_FIXED_FORM = ("json_response", "stateless_http", "event_store")
-"""Options of the SDK that fix the form of answers to calls."""
+def _patient(ctx: Ctx) -> Ctx:
+    return replace(ctx, session=PatientSession.of(ctx.session))
 
 
-class ToolServer(Server[Any]):
-    """A low-level server with `Handlers`, which are one of its attributes.
-
-    Attributes:
-        handlers: the handlers of the requests; `app.handlers.resource_updated(uri)` announces a change.
-        announced: the kinds of changes that clients are told about.
-        own_middleware: the middleware that the SDK and this module have installed.
-    """
-
-    handlers: Handlers
-    announced: NotificationOptions = NotificationOptions()
-    own_middleware: Sequence[Any] = ()
-
-    def streamable_http_app(self, **options: Any) -> Starlette:
-        """Return an ASGI application that serves over HTTP.
-
-        A client gets the result of a call as JSON if the call can't send anything before it, as with
-        `json_response=True`; otherwise, or if the call takes long, it gets a stream of events.
-
-        Args:
-            options: the options of this method in `mcp.server.lowlevel.Server`.
-        """
-        if any(options.get(name) for name in _FIXED_FORM):
-            return super().streamable_http_app(**options)
-        from .json_answers import JsonAnswers, PerRequest
-
-        form: Any = PerRequest()
-        app = super().streamable_http_app(**{**options, "json_response": form})
-        app.add_middleware(JsonAnswers, form=form, is_silent=self._promises_silence)
-        return app
-
-    def _promises_silence(self, params: Mapping[Any, Any]) -> bool:
-        """Return whether a call sends nothing before its result; the handler then runs only this tool."""
-        entry = self.get_request_handler("tools/call")
-        is_own = entry is not None and entry.handler == self.handlers.call_tool
-        is_alone = is_own and self.middleware == self.own_middleware
-        tool = self.handlers.silent_tool(params) if is_alone else None
-        _promised.set(tool)
-        return tool is not None
-
-    def create_initialization_options(
-        self,
-        notification_options: NotificationOptions | None = None,
-        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
-        extensions: dict[str, dict[str, Any]] | None = None,
-    ) -> InitializationOptions:
-        """Return the server's data for the handshake."""
-        said = notification_options or self.announced
-        return super().create_initialization_options(said, experimental_capabilities, extensions)
+def _own(ctx: Ctx) -> Mapping[Any, Any]:
+    ctx = _patient(ctx)
+    own: dict[Any, Any] = {ServerRequestContext: ctx, ServerSession: ctx.session}
+    state: Any = ctx.lifespan_context
+    if state is not None and type(state) is not dict:
+        own[type(state)] = state
+    return own
 
 
-def server(
-    tools: Tools,
-    /,
-    *,
-    name: str = "operator-schema",
-    version: str = "",
-    instructions: str | None = None,
-    context: Context | None = None,
-    executor: Executor | None = None,
-    structured: Structured = "objects",
-    confirm: bool = True,
-    page_size: int | None = None,
-    logger: str | None = None,
-    resources: Resources | None = None,
-    prompts: Prompts | None = None,
-    **native: Any,
-) -> ToolServer:
-    """Make a low-level MCP `Server` that offers tools.
+_adapter = Adapter("mcp", described, own=_own, pass_through=(MCPError,))
 
-    It supports every version of the protocol that the package `mcp` supports, over every transport.
 
-    Args:
-        tools: the offered tools: a registry, which may change later, a toolset, or any iterable of tools.
-        name: the name of the server, for people and logs.
-        version: the version of the server; empty if it has none.
-        instructions: a text for the model about the server as a whole.
-        context: as for `handlers`.
-        executor: as for `handlers`.
-        structured: as for `handlers`.
-        confirm: as for `handlers`.
-        page_size: as for `handlers`.
-        logger: as for `handlers`.
-        resources: as for `handlers`.
-        prompts: as for `handlers`.
-        native: further options of `mcp.server.lowlevel.Server`, such as `title`, `icons`, `lifespan`,
-            `on_completion`.
+def _guarded(context: Context | None) -> Context | None:
+    """Return the given context; wrap a function, so that failures are logged and hidden from clients."""
+    if context is None or isinstance(context, Mapping):
+        return cast("Context | None", context)
+    return lambda ctx: _context_made_by(context, _patient(ctx))
+
+
+def _context_made_by(make: Callable[[Ctx], Mapping[Any, Any]], ctx: Ctx) -> Mapping[Any, Any]:
+    """Call a function of your program that makes a context.
 
     Raises:
-        DuplicateToolError: two tools have the same name.
-        TypeError: an argument has a wrong type.
-        ValueError: an argument is out of range, or the executor has other tools.
+        MCPError: the function fails; its exception is logged, and no client sees it.
     """
-    checked_text("the name of a server", name)
-    own = handlers(
-        tools,
-        context=context,
-        executor=executor,
-        structured=structured,
-        confirm=confirm,
-        page_size=page_size,
-        logger=logger,
-        resources=resources,
-        prompts=prompts,
-    )
-    may_change = isinstance(tools, (Executor, Registry))
-    return server_of(own, name, may_change=may_change, version=version, instructions=instructions, **native)
-
-
-def server_of(own: Handlers, name: str, *, may_change: bool, **native: Any) -> ToolServer:
-    """Make a server from handlers.
-
-    Args:
-        own: the handlers.
-        name: the name of the server.
-        may_change: whether the server announces that its tools may change.
-        native: options of `Server`.
-    """
-    of_documents = {} if own.documents is None else own.documents.handlers()
-    follows = "on_read_resource" in of_documents
-    may_differ = own.documents is not None and own.documents.may_change
-    tells = may_change or may_differ or follows
-    options: dict[str, Any] = {
-        "on_list_tools": own.list_tools,
-        "on_call_tool": own.call_tool,
-        **({"get_tool_input_schema": own.input_schema} if _CHECKS_HEADERS else {}),
-        **({"on_subscriptions_listen": own.listen} if tells else {}),
-        **of_documents,
-        **native,
-    }
-    made = ToolServer(name, **options)
-    made.handlers = own
-    made.middleware.append(_let_text_through)
-    made.own_middleware = [*made.middleware]
-    made.announced = NotificationOptions(
-        tools_changed=may_change, prompts_changed=may_differ, resources_changed=may_differ
-    )
-    if tells:
-        made.add_notification_handler("notifications/initialized", types.NotificationParams, own.initialized)
-    if follows:
-        made.add_request_handler("resources/subscribe", types.SubscribeRequestParams, own.subscribe_resource)
-        made.add_request_handler(
-            "resources/unsubscribe", types.UnsubscribeRequestParams, own.unsubscribe_resource
-        )
-    if own.log is not None:
-        # This isn't in the constructor, which would warn: the protocol drops this option in 2026-07-28.
-        made.add_request_handler("logging/setLevel", types.SetLevelRequestParams, own.log.set_level)
-    return made
+    try:
+        made = make(ctx)
+        if isinstance(made, Mapping):  # some callers ignore the annotations
+            return made
+        write_log(ERROR, "the function given as context returned %s, not a mapping", kind(made))
+    except MCPError:
+        raise
+    except Exception as error:  # noqa: BLE001  # your program's own code
+        write_log(ERROR, "the function given as context failed", error=error)
+    raise MCPError(types.INTERNAL_ERROR, "the server failed to prepare the request")
 
 
 # --- arguments that are sent as text --------------------------------------------------------------

@@ -25,11 +25,11 @@ COMPLETE = "_OPERATOR_SCHEMA_COMPLETE"
 """A shell sets this variable to request completions."""
 
 _MODULES: Final = {
-    "schema": "type_commands",
-    "decode": "type_commands",
+    "schema": "schema_command",
+    "decode": "decode_command",
     "check": "check_command",
     "tools": "tool_commands",
-    "call": "tool_commands",
+    "call": "call_command",
     "describe": "tool_commands",
     "stubs": "tool_commands",
     "serve": "serve",

@@ -9,14 +9,15 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ...json_values import is_object
+from ...json_values import is_array, is_object
 from ...message_text import escape
 from .. import PACKAGE
-from .arguments import factory_of, json_in, replace_file, server_name, written_options
+from .arguments import factory_of, server_name, written_options
 from .lookup import ObjectName, in_full
 from .module_loading import WrongUse, check_is_there
+from .text_files import json_in, replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,34 +28,49 @@ if TYPE_CHECKING:
     from .output import Printer
 
 
-_FILES: Final[dict[Client, str]] = {
-    "claude-code": ".mcp.json",
-    "vscode": ".vscode/mcp.json",
-    "cursor": ".cursor/mcp.json",
+class _ClientProgram(NamedTuple):
+    """A client, as far as it matters for its configuration.
+
+    Attributes:
+        place: the destination of the configuration, in words.
+        file: the file of a project that the client reads, relative to the project's folder; empty if none.
+        instead: how to add a server without such a file.
+        variable: the client's syntax for a secret that isn't in the configuration itself.
+    """
+
+    place: str
+    file: str = ""
+    instead: str = ""
+    variable: str = ""
+
+
+_CLIENTS: Final[dict[Client, _ClientProgram]] = {
+    "claude-desktop": _ClientProgram(
+        "claude_desktop_config.json (Settings > Developer > Edit Config)",
+        instead="it has one file for all projects, which you change in its settings",
+    ),
+    "claude-code": _ClientProgram(".mcp.json in the folder of your project", ".mcp.json", variable="${%s}"),
+    "claude-mcp-add": _ClientProgram(
+        "a shell in the folder of your project",
+        instead="run what is printed, or give --print-config claude-code --write",
+        variable="${%s}",
+    ),
+    "vscode": _ClientProgram(
+        ".vscode/mcp.json in the folder of your project", ".vscode/mcp.json", variable="${input:%s}"
+    ),
+    "cursor": _ClientProgram(
+        ".cursor/mcp.json in the folder of your project, or ~/.cursor/mcp.json",
+        ".cursor/mcp.json",
+        variable="${env:%s}",
+    ),
+    "codex": _ClientProgram("a shell", instead="run what is printed"),
 }
-"""The file that each client reads in the folder of a project.
+"""All clients.
 
 Source: https://code.claude.com/docs/en/mcp,
 https://code.visualstudio.com/docs/copilot/reference/mcp-configuration,
-https://cursor.com/docs/mcp
+https://cursor.com/docs/mcp, https://developers.openai.com/codex/mcp
 """
-
-_PLACES: Final[dict[Client, str]] = {
-    "claude-desktop": "claude_desktop_config.json (Settings > Developer > Edit Config)",
-    "claude-code": ".mcp.json in the folder of your project",
-    "claude-mcp-add": "a shell in the folder of your project",
-    "vscode": ".vscode/mcp.json in the folder of your project",
-    "cursor": ".cursor/mcp.json in the folder of your project, or ~/.cursor/mcp.json",
-    "codex": "a shell",
-}
-
-_TOKENS: Final[dict[Client, str]] = {
-    "claude-code": "${%s}",
-    "claude-mcp-add": "${%s}",
-    "vscode": "${input:%s}",
-    "cursor": "${env:%s}",
-}
-"""The syntax of each client for a secret that isn't in the file itself."""
 
 _IS_WINDOWS: Final = os.name == "nt"
 _MAX_FILE: Final = 10_000_000
@@ -80,19 +96,19 @@ def print_config(outputs: tuple[Printer, Printer], ctx: click.Context) -> int:
         host = next(iter(given["allow_host"]), given["host"])
         url = f"http://{host}{'' if given['allow_host'] else ':' + str(given['port'])}/mcp"
         secret = given["token_env"] or ("MCP_TOKEN" if given["token_file"] else None)
-    config = config_of(client, name, _words(ctx, target), url=url, secret=secret)
+    config = config_of(client, name, _serving_words(ctx, target), url=url, secret=secret)
     if config is None:
         message = f"{client} takes no URL from a file: leave out --http, or add {url} under its connectors"
         raise WrongUse(message)
     if given["write"]:
-        _check_not_its_own(file_of(client), given["gateway"])
+        _check_not_its_own(_project_file(client), given["gateway"])
         return _write_config(outputs, client, config, force=given["force"])
     if client in _COMMANDS:
         outputs[0].text(command_of(client, config))
     else:
         outputs[0].json(config, 2)
     outputs[0].flush()
-    outputs[1].line(f"for {place_of(client)}", "dim")
+    outputs[1].line(f"for {_CLIENTS[client].place}", "dim")
     return 0
 
 
@@ -115,8 +131,8 @@ def _write_config(
     outputs: tuple[Printer, Printer], client: Client, config: Mapping[str, Any], *, force: bool
 ) -> int:
     """Add the server to the file of the project in the current folder, and show what changes."""
-    file = file_of(client)
-    before = read_file(file)
+    file = _project_file(client)
+    before = _read_file(file)
     after = merged(file, before, config, force=force)
     if after == before:
         outputs[1].line(f"{file} has it already", "dim")
@@ -133,7 +149,7 @@ def _write_config(
     return 0
 
 
-def _words(ctx: click.Context, target: ObjectName | None) -> list[str]:
+def _serving_words(ctx: click.Context, target: ObjectName | None) -> list[str]:
     """Return the command line that starts the same server, without options that print a configuration."""
     words = ["serve"]
     for option in written_options(ctx):
@@ -154,25 +170,16 @@ def _words(ctx: click.Context, target: ObjectName | None) -> list[str]:
 # --- the configuration ---------------------------------------------------------------------------
 
 
-def place_of(client: Client) -> str:
-    """Return the destination of the configuration, in words."""
-    return _PLACES[client]
-
-
-def file_of(client: Client) -> str:
+def _project_file(client: Client) -> str:
     """Return the file of a project that a client reads, relative to the project's folder.
 
     Raises:
         WrongUse: the client reads no such file.
     """
-    if client in _FILES:
-        return _FILES[client]
-    remedy = {
-        "claude-desktop": "it has one file for all projects, which you change in its settings",
-        "claude-mcp-add": "run what is printed, or give --print-config claude-code --write",
-        "codex": "run what is printed",
-    }[client]
-    message = f"--write writes a project's file, and {client} reads none: {remedy}"
+    found = _CLIENTS[client]
+    if found.file:
+        return found.file
+    message = f"--write writes a project's file, and {client} reads none: {found.instead}"
     raise WrongUse(message)
 
 
@@ -221,7 +228,7 @@ def _found(client: Client, url: str, secret: str | None) -> dict[str, Any] | Non
     if secret is not None and client == "codex":
         entry["bearer_token_env_var"] = secret
     elif secret is not None:
-        entry["headers"] = {"Authorization": f"Bearer {_TOKENS[client] % secret}"}
+        entry["headers"] = {"Authorization": f"Bearer {_CLIENTS[client].variable % secret}"}
     return entry
 
 
@@ -262,13 +269,10 @@ _COMMANDS: Final[dict[Client, Callable[[str, Mapping[str, Any]], list[str]]]] = 
     "claude-mcp-add": _claude_mcp_add,
     "codex": _codex_mcp_add,
 }
-"""The words of the command by which a client adds a server.
-
-Source: https://code.claude.com/docs/en/mcp, https://developers.openai.com/codex/mcp
-"""
+"""The words of the command by which a client adds a server."""
 
 
-def read_file(file: str) -> str:
+def _read_file(file: str) -> str:
     """Read an existing configuration; return an empty text if there is none.
 
     Raises:
@@ -290,6 +294,9 @@ def read_file(file: str) -> str:
         raise WrongUse(message) from None
 
 
+# --- adding a server to a file -------------------------------------------------------------------
+
+
 def merged(file: str, text: str, config: Mapping[str, Any], *, force: bool) -> str:
     """Return the text of a file after adding a server; everything else is unchanged.
 
@@ -307,39 +314,29 @@ def merged(file: str, text: str, config: Mapping[str, Any], *, force: bool) -> s
     text = text.removeprefix(mark)
     if not text.strip():
         return f"{mark}{json.dumps(config, indent=2, ensure_ascii=False)}\n"
-    return mark + _with_members(file, text, config, force=force)
-
-
-def _with_members(file: str, text: str, config: Mapping[str, Any], *, force: bool) -> str:
-    document = _checked(file, text)
     for key, members in config.items():
-        known = document.get(key, type(members)())
-        if type(known) is not type(members):
-            raise _unlike(file, key, "an object" if is_object(members) else "an array")
-        pairs = members.items() if is_object(members) else [(member["id"], member) for member in members]
-        for name, member in pairs:
-            there, position = _position(known, name)
-            if there == member:
+        named = members if is_object(members) else {one["id"]: one for one in members}
+        for name, member in named.items():
+            known = _known_in(file, text, key, is_object(members))
+            at = next((at for at, (found, _) in enumerate(known) if found == name), None)
+            if at is not None and known[at][1] == member:
                 continue
-            if there is not None and not force:
-                raise _taken(file, name)
-            text = _placed(text, key, name if is_object(members) else None, position, member)
-            document = _checked(file, text)
-            known = document[key]
-    return text
+            if at is not None and not force:
+                message = (
+                    f"{escape(file)} has another {escape(name)!r} already: give --force to replace it, or "
+                    "another --name"
+                )
+                raise WrongUse(message)
+            text = _with_member(text, key, name if is_object(members) else None, at, member)
+    return mark + text
 
 
-def _position(known: Any, name: str) -> tuple[Any, int | None]:
-    """Return a member by its name or id, and its position among the members."""
-    if is_object(known):
-        return known.get(name), list(known).index(name) if name in known else None
-    for position, member in enumerate(known):
-        if is_object(member) and member.get("id") == name:
-            return member, position
-    return None, None
+def _known_in(file: str, text: str, key: str, are_named: bool) -> list[tuple[Any, Any]]:  # noqa: FBT001  # one of two forms
+    """Return the present members of a key of a configuration, each with its name or its id.
 
-
-def _checked(file: str, text: str) -> dict[str, Any]:
+    Raises:
+        WrongUse: the text isn't a JSON object, or its key has another value.
+    """
     try:
         document = json_in(text, file)
     except WrongUse as error:
@@ -349,49 +346,51 @@ def _checked(file: str, text: str) -> dict[str, Any]:
     if not is_object(document):
         message = f"{escape(file)} isn't a JSON object, so it wasn't changed"
         raise WrongUse(message)
-    return document
-
-
-def _unlike(file: str, key: str, expected: str) -> WrongUse:
+    known = document.get(key, {} if are_named else [])
+    if are_named and is_object(known):
+        return list(known.items())
+    if not are_named and is_array(known):
+        return [(one.get("id") if is_object(one) else None, one) for one in known]
+    expected = "an object" if are_named else "an array"
     message = f"{escape(file)} isn't a configuration of this client: its {key!r} must be {expected}"
-    return WrongUse(message)
+    raise WrongUse(message)
 
 
-def _taken(file: str, name: str) -> WrongUse:
-    message = (
-        f"{escape(file)} has another {escape(name)!r} already: give --force to replace it, or another --name"
-    )
-    return WrongUse(message)
+def _with_member(text: str, key: str, name: str | None, at: int | None, member: Any) -> str:
+    """Write a member into the object or array of a key: replace the one at a position, or add it at the end.
 
-
-def _placed(text: str, key: str, name: str | None, position: int | None, member: Any) -> str:
-    """Write a member into the object or array of a key: replace one, or add it after the last."""
-    start = _skipped(text, 0)
-    whole = {name: member} if name is not None else [member]
+    Args:
+        text: the text of a JSON object.
+        key: the key of the object or array, which is added if it is missing.
+        name: the key of the member; None in an array.
+        at: the position of the member to replace; None to add one.
+        member: the JSON value.
+    """
+    start = _after_space(text, 0)
     outer = {found: place for found, *place in _members(text, start)}
     if key not in outer:
-        return _inserted(text, start, 1, key, whole)
+        return _inserted(text, start, 1, key, {name: member} if name is not None else [member])
     inner = outer[key][0]
-    if position is None:
+    if at is None:
         return _inserted(text, inner, 2, name, member)
-    _, first, last = _members(text, inner)[position]
-    return text[:first] + _written(text, 2, member) + text[last:]
+    _, first, last = _members(text, inner)[at]
+    return text[:first] + _indented(text, 2, member) + text[last:]
 
 
 def _members(text: str, start: int) -> list[tuple[str | None, int, int]]:
     """List the members of an object or array of valid JSON: key, start and end of the value."""
     decoder, found = json.JSONDecoder(), list[tuple[str | None, int, int]]()
-    at, has_keys = _skipped(text, start + 1), text[start] == "{"
+    at, has_keys = _after_space(text, start + 1), text[start] == "{"
     while text[at] not in "}]":
         key = None
         if has_keys:
             key, at = decoder.raw_decode(text, at)
-            at = _skipped(text, _skipped(text, at) + 1)
+            at = _after_space(text, _after_space(text, at) + 1)
         _, end = decoder.raw_decode(text, at)
         found.append((key, at, end))
-        at = _skipped(text, end)
+        at = _after_space(text, end)
         if text[at] == ",":
-            at = _skipped(text, at + 1)
+            at = _after_space(text, at + 1)
     return found
 
 
@@ -400,16 +399,16 @@ def _inserted(text: str, start: int, depth: int, key: str | None, value: Any) ->
     newline, indent = _layout(text)
     before = f"{newline}{indent * depth}"
     name = "" if key is None else f"{json.dumps(key, ensure_ascii=False)}: "
-    member = f"{before}{name}{_written(text, depth, value)}"
+    member = f"{before}{name}{_indented(text, depth, value)}"
     known = _members(text, start)
     if known:
         end = known[-1][2]
         return f"{text[:end]},{member}{text[end:]}"
-    end = _skipped(text, start + 1)
+    end = _after_space(text, start + 1)
     return f"{text[: start + 1]}{member}{newline}{indent * (depth - 1)}{text[end:]}"
 
 
-def _written(text: str, depth: int, value: Any) -> str:
+def _indented(text: str, depth: int, value: Any) -> str:
     newline, indent = _layout(text)
     lines = json.dumps(value, indent=indent, ensure_ascii=False).split("\n")
     return f"{newline}{indent * depth}".join(lines)
@@ -424,6 +423,6 @@ def _layout(text: str) -> tuple[str, str]:
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
-def _skipped(text: str, at: int) -> int:
+def _after_space(text: str, at: int) -> int:
     found = _SPACE.match(text, at)
     return at if found is None else found.end()

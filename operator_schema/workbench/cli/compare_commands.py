@@ -23,6 +23,7 @@ from ..compare.changes import LEVELS, MEANINGS, Change, compare
 from ..compare.codes import CODES
 from ..compare.reports import alike_changes, as_html, lines_of, summary_of
 from ..compare.snapshot import Snapshot
+from .accepted_file import accepted_in, write_accepted
 from .annotations import Annotation, print_annotations
 from .arguments import (
     REGISTRY,
@@ -32,21 +33,18 @@ from .arguments import (
     format_option,
     is_server,
     levels_from,
-    replace_file,
-    text_of_bytes,
     traceback_option,
 )
 from .module_loading import WrongUse, is_path, load_module
 from .output import Printer, count
 from .sources import (
-    accepted_in,
     empty_list,
     is_module,
     places_at,
     snapshot_at,
     snapshot_in,
-    write_accepted,
 )
+from .text_files import replace_file, text_of_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -23,10 +23,11 @@ from .arguments import (
     traceback_option,
     why_not_served,
 )
-from .factories import OpenContexts, run_in_loop
+from .contexts import OpenContexts, run_in_loop
 from .lookup import ObjectName, find_tools_to_run
-from .module_loading import WrongUse, extra_needed, following
+from .module_loading import WrongUse, extra_needed
 from .output import count
+from .reloading import following
 from .sources import server_source, why_no_server
 from .store_opening import open_store, secret_of
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from ...rounds import Store
-    from .factories import GivenContext
+    from .contexts import GivenContext
     from .output import Printer
 
     Follow: TypeAlias = Callable[[inspector.Inspector, Printer], AbstractAsyncContextManager[None]]

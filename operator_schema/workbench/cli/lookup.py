@@ -16,7 +16,8 @@ from ...message_text import escape, listed
 from ...rounds import Registry, Toolset
 from ...similar_names import nearest
 from ...tools import Tool, tools_in
-from .factories import GivenContext, factory_in
+from .contexts import GivenContext
+from .factories import factory_in
 from .module_loading import (
     WrongUse,
     attribute_in,

@@ -12,21 +12,15 @@ from difflib import unified_diff
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TextIO
 
-import click
-
-from ...engine import ObjectNode, json_types_of
-from ...json_reading import RepeatedKeyError, read_distinct
-from ...json_values import type_of
 from ...message_text import escape, show_place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Generator, Sequence
+    from collections.abc import Callable, Generator, Sequence
 
     from rich.console import Console
     from rich.progress import Progress
 
     from ...findings import Finding
-    from ...tools import Tool
 
 
 _DIM = "dim"
@@ -276,29 +270,3 @@ def text_of(finding: Finding) -> str:
 
 def _is_unicode(encoding: str) -> bool:
     return codecs.lookup(encoding).name.startswith("utf")
-
-
-def json_types(tool: Tool[..., Any]) -> dict[str, Collection[str]]:
-    """Return the JSON types of each parameter; empty if the input is a union."""
-    graph = tool.codec.graph
-    root = graph.resolve_root()
-    fields = root.fields if isinstance(root, ObjectNode) else ()
-    return {field.key: json_types_of(field.node, graph.definitions) for field in fields}
-
-
-def value_of(text: str, types: Collection[str]) -> Any:
-    """Read a value as JSON, unless the parameter takes text and no value of this JSON type.
-
-    Raises:
-        click.UsageError: the parameter takes no text, and the value has a key more than once in an object.
-    """
-    try:
-        value = read_distinct(text)
-    except RepeatedKeyError as error:
-        if "string" in types:
-            return text
-        message = f"{error}: keep one of them"
-        raise click.UsageError(message) from None
-    except ValueError:
-        return text
-    return value if "string" not in types or type_of(value) in types else text

@@ -16,6 +16,7 @@ from ...message_text import clip, escape, one_line
 from ...processes import kept_from_children
 from .. import probe as probing
 from ..compare.accepted import sort_changes
+from .accepted_file import accepted_in, write_accepted
 from .annotations import Annotation, print_annotations
 from .arguments import (
     MCP,
@@ -27,11 +28,10 @@ from .arguments import (
     is_server,
     is_url,
     levels_from,
-    replace_file,
 )
 from .module_loading import WrongUse, extra_needed, is_path
 from .output import SEVERITY_STYLES, count
-from .sources import accepted_in, write_accepted
+from .text_files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence

@@ -14,20 +14,13 @@ from ..compare.call_table import TableError, call_table
 from ..compare.parallel_engines import ENGINES, MOST_WORKERS, EngineError, Lost, make_engine
 from ..compare.replay import ReplayWork
 from ..compare.reports import by_example, replay_page
-from .arguments import (
-    TARGETS,
-    NearChoice,
-    complete_files,
-    complete_target,
-    json_option,
-    replace_file,
-    traceback_option,
-)
+from .arguments import TARGETS, NearChoice, complete_files, complete_target, json_option, traceback_option
 from .module_loading import WrongUse
 from .output import Printer, count
 from .sources import (
     tool_source,
 )
+from .text_files import replace_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

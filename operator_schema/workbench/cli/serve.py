@@ -34,10 +34,11 @@ from .arguments import (
     why_not_served,
     written_options,
 )
-from .factories import OpenContexts, run_in_loop
+from .contexts import OpenContexts, run_in_loop
 from .lookup import ObjectName, find_documents, find_tools_to_run
-from .module_loading import WrongUse, extra_needed, following
+from .module_loading import WrongUse, extra_needed
 from .output import count
+from .reloading import following
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from ...adapters.base import Tools
     from ...adapters.mcp import Address, Handlers
     from ...adapters.mcp.gateway import Gateway
-    from .factories import GivenContext
+    from .contexts import GivenContext
     from .output import Printer
 
     Streams = tuple[BinaryIO, BinaryIO]
@@ -235,7 +236,8 @@ async def _opened(stack: AsyncExitStack, options: dict[str, Any], err: Printer) 
     Raises:
         WrongUse: the file can't be used, or none of them can be reached.
     """
-    from .gateway_config import open_servers, servers_in
+    from .gateway_config import servers_in
+    from .gateway_opening import open_servers
 
     file = options["gateway"]
     return await stack.enter_async_context(open_servers(servers_in(file, err.line), err, file))

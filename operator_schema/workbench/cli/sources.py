@@ -1,4 +1,4 @@
-"""The tools that a command line names, in a module, a file or an MCP server; and the file of `--accepted`."""
+"""The tools that a command line names, in a module, a file or an MCP server."""
 
 from __future__ import annotations
 
@@ -11,19 +11,17 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from ...immutable import Value
 from ...message_text import clip, escape, show_error
 from ...tools import Tool, place_of_tool, tool_of_document
-from ..compare.accepted import AcceptError, notes_on_entries, read_accepted
 from ..compare.snapshot import SnapshotError, read_snapshot, snapshot_of
-from .arguments import MCP, REGISTRY, is_server, is_url, json_in, programs_named, read_text
+from .arguments import MCP, REGISTRY, is_server, is_url, programs_named
 from .lookup import find_tools
 from .module_loading import WrongUse
+from .text_files import json_in, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
-    from ..compare.accepted import Accepted, Sorted
     from ..compare.snapshot import Snapshot
     from ..tool_definitions import Described
-    from .output import Printer
 
 _SECONDS: Final = 60
 _MOST_SHOWN: Final = 300
@@ -267,31 +265,3 @@ def _first_error(error: BaseException) -> BaseException:
         group = cast("BaseExceptionGroup[BaseException]", error)
         error = group.exceptions[0]
     return error
-
-
-# --- accepted changes and findings ----------------------------------------------------------------
-
-
-def accepted_in(file: str) -> list[Accepted]:
-    """Return the entries of a TOML file of accepted changes or findings; see `compare/accepted.py`.
-
-    Raises:
-        WrongUse: the file can't be read.
-    """
-    try:
-        return read_accepted(read_text(file), file)
-    except AcceptError as error:
-        raise WrongUse(str(error)) from None
-
-
-def write_accepted(err: Printer, found: Sorted[Any], what: str, codes: Collection[str]) -> None:
-    """Write which entries of a file of accepted changes or findings have no effect any more, and why.
-
-    Args:
-        err: standard error.
-        found: the changes or findings, sorted by the entries.
-        what: the word for the missing event, such as `changed`.
-        codes: the codes that an entry may have.
-    """
-    for entry, line in notes_on_entries(found, what, codes):
-        err.line(line, "yellow" if entry in found.expired else "dim")

@@ -15,16 +15,17 @@ from .arguments import (
     NearChoice,
     complete_files,
     complete_target,
-    json_in,
     json_option,
     traceback_option,
     written_options,
 )
 from .module_loading import WrongUse
-from .output import Printer, count, value_of
+from .output import Printer, count
 from .sources import tool_source
 from .store_lines import as_json, counts_line, message_lines, named, round_lines, stuck_row, waiting_row
 from .store_opening import open_store, secret_of, with_secret_option
+from .text_files import json_in
+from .typed_values import value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

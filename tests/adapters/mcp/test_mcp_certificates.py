@@ -18,7 +18,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from operator_schema.adapters.mcp.gateway import Gateway, ServerBehind
-from operator_schema.workbench.cli.gateway_config import open_servers, servers_in
+from operator_schema.workbench.cli.gateway_config import servers_in
+from operator_schema.workbench.cli.gateway_opening import open_servers
 from operator_schema.workbench.cli.module_loading import WrongUse
 
 pytestmark = [pytest.mark.needs_threads, pytest.mark.needs_process]

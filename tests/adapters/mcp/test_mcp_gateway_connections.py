@@ -14,7 +14,7 @@ from patience import LONGEST_WAIT
 
 from operator_schema import tool
 from operator_schema.adapters.mcp import behind as behind_module
-from operator_schema.adapters.mcp import behind_resources, server
+from operator_schema.adapters.mcp import server, watched_resources
 from operator_schema.adapters.mcp.gateway import Gateway
 
 URI = "note://today"
@@ -761,8 +761,8 @@ def test_what_is_watched_by_a_connection_that_takes_the_place_of_another_survive
 
 
 def test_a_client_cannot_take_what_others_may_watch_and_the_same_resources_count_once(monkeypatch):
-    monkeypatch.setattr(behind_resources, "MOST_OF_ONE", 3)
-    monkeypatch.setattr(behind_resources, "MOST_WATCHED", 4)
+    monkeypatch.setattr(watched_resources, "MOST_OF_ONE", 3)
+    monkeypatch.setattr(watched_resources, "MOST_WATCHED", 4)
     made = server([count], resources={f"note://{number}": "rye" for number in range(6)})
     full = "this client watches 3 resources of server already"
     all_full = "4 resources of server are watched already"

@@ -7,8 +7,9 @@ import os
 
 import pytest
 
-from operator_schema.adapters.mcp import http
-from operator_schema.adapters.mcp.http import Address, HttpGuard, hosts_of, origins_behind, origins_of
+from operator_schema.adapters.mcp import http_guard
+from operator_schema.adapters.mcp.http import Address
+from operator_schema.adapters.mcp.http_guard import HttpGuard, hosts_of, origins_behind, origins_of
 from operator_schema.workbench.cli.module_loading import WrongUse
 from operator_schema.workbench.cli.serve import _address, _token
 
@@ -122,8 +123,8 @@ def test_only_the_question_of_a_browser_comes_without_a_token(headers, method, a
 
 
 def refusals(monkeypatch):
-    monkeypatch.setattr(http, "LARGEST_BODY", 5)
-    monkeypatch.setattr(http, "SECONDS_FOR_BODY", 0.05)
+    monkeypatch.setattr(http_guard, "LARGEST_BODY", 5)
+    monkeypatch.setattr(http_guard, "SECONDS_FOR_BODY", 0.05)
     part = {"type": "http.request", "body": b"hello", "more_body": True}
     one_more = {"type": "http.request", "body": b"!"}
     token = "swordfish-swordfish"  # noqa: S105  # it opens nothing
@@ -140,7 +141,7 @@ def refusals(monkeypatch):
 def test_each_refusal_says_why_and_ends_the_connection(monkeypatch):
     found = refusals(monkeypatch)
     assert {wanted: got for wanted, (got, _, _) in found.items()} == {wanted: wanted for wanted in found}
-    for number, reason in http.REASONS.items():
+    for number, reason in http_guard.REASONS.items():
         _, headers, body = found[number]
         challenge = {b"www-authenticate": b"Bearer"} if number == 401 else {}
         assert body == f"{reason}\n".encode()
@@ -154,7 +155,7 @@ def test_each_refusal_says_why_and_ends_the_connection(monkeypatch):
 
 @pytest.mark.parametrize("sizes", [(1, 5), (5, 1), (2, 2, 2), (0, 6), (6,)])
 def test_all_parts_of_a_body_count(monkeypatch, sizes):
-    monkeypatch.setattr(http, "LARGEST_BODY", 5)
+    monkeypatch.setattr(http_guard, "LARGEST_BODY", 5)
     sent = [{"type": "http.request", "body": b"x" * size, "more_body": True} for size in sizes]
     assert status(HOST, sent=[*sent, {"type": "http.request", "more_body": False}]) == 413
 
@@ -165,7 +166,7 @@ def test_a_client_that_goes_early_gets_nothing_done():
 
 
 def test_the_limits_are_those_that_the_page_names():
-    assert (http.LARGEST_BODY, http.SECONDS_FOR_BODY) == (16 * 1024 * 1024, 30)
+    assert (http_guard.LARGEST_BODY, http_guard.SECONDS_FOR_BODY) == (16 * 1024 * 1024, 30)
 
 
 def test_names_become_hosts_and_origins():

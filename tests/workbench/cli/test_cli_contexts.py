@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from operator_schema.workbench.cli.factories import GivenContext, OpenContexts
+from operator_schema.workbench.cli.contexts import GivenContext, OpenContexts
 from operator_schema.workbench.cli.module_loading import WrongUse
 
 pytestmark = pytest.mark.needs_threads

@@ -12,23 +12,16 @@ import pytest
 pytest.importorskip("mcp.client", reason="servers are reached by the package mcp")
 
 import anyio
-from shares import share
 
-from operator_schema.similar_names import fold
-from operator_schema.workbench.cli.gateway_config import (
-    _KEYS,
-    _LISTS,
-    _PROTECTING,
-    _WORDS,
-    _folded,
-    _ServerEntry,
-    hidden_in_logs,
-    open_servers,
-    servers_in,
-)
+from operator_schema.workbench.cli.gateway_config import servers_in
+from operator_schema.workbench.cli.gateway_opening import open_servers
+from operator_schema.workbench.cli.hidden_values import hidden_in_logs
 from operator_schema.workbench.cli.module_loading import WrongUse
 
 ODD = "Sword Fish'7\"ü"
+RESTRICTING = ("confirm", "only", "seconds", "disabled")
+KEYS = (*RESTRICTING, "command", "args", "env", "cwd", "url", "headers", "type")
+LISTS = ("mcpServers", "servers")
 
 
 @pytest.fixture
@@ -77,8 +70,6 @@ def told(servers):
         ("CONFIRM", "confirm"),
         ("confirms", "confirm"),
         ("confirmed", "confirm"),
-        ("confirm_tools", "confirm"),
-        ("needs-confirmation", "confirm"),
         ("comfirm", "confirm"),
         ("confrim", "confirm"),
         ("Only", "only"),
@@ -87,6 +78,8 @@ def told(servers):
         ("Seconds", "seconds"),
         ("second", "seconds"),
         ("on_ly", "only"),
+        ("//confirm!", "confirm"),
+        ("\uff44\uff49\uff53\uff41\uff42\uff4c\uff45\uff44", "disabled"),
     ],
 )
 @pytest.mark.parametrize("value", [True, None, [], ["order"]])
@@ -106,20 +99,21 @@ def test_our_keys_beside_the_servers_or_as_null_are_refused(read, key):
 
 
 def test_the_keys_of_clients_are_ignored(read):
-    keys = """type timeout alwaysAllow autoApprove disabledTools includeTools excludeTools trust description
-    envFile transport config configuration name icon tools env_vars startup_timeout_sec dev oauth sandbox"""
-    (server,) = read({"inputs": [], "name": "x"}, **dict.fromkeys(keys.split(), None))
+    keys = """type timeout alwaysAllow autoApprove trust description envFile transport config configuration
+    name icon startup_timeout_sec dev oauth"""
+    (server,) = read({"inputs": [], "name": "x"}, **dict.fromkeys(keys.split(), "x"))
     assert (server.confirm, server.only) == (False, None)
 
 
 def test_what_is_ignored_is_said_once_for_each_server(tmp_path):
     file, lines = tmp_path / "servers.json", []
-    shop = {"command": "x", "type": "stdio", "timeout": 5, "autoApprove": ["find"], "x-own": True}
+    shop = {"command": "x", "type": "stdio", "timeout": 5, "autoApprove": ["find"], "tools": []}
     servers = {"shop": shop, "plain": {"command": "x"}, "off": {**shop, "disabled": True}}
-    file.write_text(json.dumps({"mcpServers": servers, "theme": "dark"}))
+    file.write_text(json.dumps({"mcpServers": servers, "theme": "dark", "inputs": []}))
     assert [one.name for one in servers_in(str(file), lines.append)] == ["shop", "plain"]
-    said = 'the server "shop" has keys that the gateway ignores: "timeout", "autoApprove", "x-own"'
-    assert lines == [f"{file}: {said}"]
+    said = 'the server "shop" has keys that the gateway ignores: "timeout", "autoApprove", "tools"'
+    beside = 'has keys beside its servers that the gateway ignores: "theme"'
+    assert lines == [f"{file} {beside}", f"{file}: {said}"]
 
 
 LETTERS = f"{ascii_lowercase}_-A"
@@ -135,115 +129,42 @@ def edits(word):
     return {*fewer, *swapped, *other, *more, word.upper(), f" {word}"} - {word}
 
 
-def check_edits(word, known):
-    for key in edits(word) - set(_KEYS):
-        if fold(key) in known:
-            continue
-        with pytest.raises(WrongUse, match=r"did you mean|can't do that"):
-            _ServerEntry("file", "shop", {"command": "x", key: True}).server()
+@pytest.mark.parametrize("word", KEYS)
+def test_each_single_edit_of_each_key_that_is_read_is_refused(tmp_path, word):
+    file = tmp_path / "servers.json"
+    for key in edits(word) - set(KEYS):
+        file.write_text(json.dumps({"mcpServers": {"shop": {"command": "x", key: True}}}))
+        with pytest.raises(WrongUse, match=r"did you mean|which the gateway doesn't know"):
+            servers_in(str(file))
 
 
-@pytest.mark.parametrize("word", _KEYS)
-def test_each_single_edit_of_each_key_that_is_read_is_refused(word):
-    check_edits(word, {key for key, meant in _WORDS.items() if meant})
-
-
-@pytest.mark.hypothesis
-@pytest.mark.slow("tries all edits of all words of other programs")
-def test_each_single_edit_of_each_word_of_other_programs_is_refused_or_another_word():
-    for word in share(_WORDS, 8):
-        check_edits(word, _WORDS)
-
-
-@pytest.mark.parametrize("word", [*_LISTS, *_PROTECTING])
+@pytest.mark.parametrize("word", [*LISTS, *RESTRICTING])
 def test_each_single_edit_of_a_key_of_the_file_is_refused(read, word):
-    for key in edits(word) - set(_LISTS):
+    for key in edits(word) - set(LISTS):
         with pytest.raises(WrongUse, match=r"did you mean|must be in a server"):
             read({key: {}})
 
 
-@pytest.mark.parametrize(
-    ("key", "meant"),
-    [
-        ("disabeld", "disabled"),
-        ("comand", "command"),
-        ("approve", "confirm"),
-        ("requireApproval", "confirm"),
-        ("default_tools_approval_mode", "confirm"),
-        ("include", "only"),
-        ("tools", "only"),
-        ("allowed_tools", "only"),
-        ("excludeTools", "only"),
-        ("readOnly", "only"),
-        ("restrict", "only"),
-        ("restrictedTools", "only"),
-        ("visibleTools", "only"),
-        ("serverUrl", "url"),
-        ("http_headers", "headers"),
-        ("arguments", "args"),
-        ("environment", "env"),
-        ("working-directory", "cwd"),
-        ("cmd", "command"),
-    ],
-)
-def test_a_word_of_another_program_is_refused_with_the_one_to_use(read, key, meant):
-    with pytest.raises(WrongUse, match=f'has "{key}": did you mean {meant}\\?$'):
-        read(**{key: ["order"]})
+UNKNOWN = """disabeld comand approve requireApproval default_tools_approval_mode include tools allowed_tools
+excludeTools readOnly restrict restrictedTools visibleTools serverUrl http_headers arguments environment cmd
+working-directory only_tools expose forbidden askBeforeUse requireUserConsent prompt hitl toolPermissions
+DisabledServer is_confirm! needs-confirmation sandbox sandboxEnabled enabled isActive paused off skip stopped
+status suspended inactive Offline visible x-own"""
 
 
-@pytest.mark.parametrize("key", [*_PROTECTING[:2], "disabled"])
-@pytest.mark.parametrize("before", ["", "is_", "tools-", "my", "x.", "//", "#", "$"])
-@pytest.mark.parametrize("after", ["Tools", "_server", " for use", "!", "\u200b", "InClient", ""])
-def test_a_key_that_contains_one_that_holds_tools_back_is_refused(read, key, before, after):
-    wide = "".join([chr(ord(letter) + 0xFEE0) for letter in key])
-    for each in {f"{before}{key}{after}", f"{before}{key.upper()}{after}", f"{before}{wide}{after}"} - {key}:
-        for value in (True, ["order"], None):
-            if value is None and _folded(each) in _WORDS:
-                continue  # another program's word, which asks for nothing
-            with pytest.raises(WrongUse, match=r'the server "shop" has .*: (did you mean|write "disabled")'):
-                read(**{each: value})
-
-
-@pytest.mark.parametrize(
-    ("key", "meant"),
-    [
-        ("only_tools", "only"),
-        ("onlyTools", "only"),
-        ("expose", "only"),
-        ("forbidden", "only"),
-        ("askBeforeUse", "confirm"),
-        ("requireUserConsent", "confirm"),
-        ("prompt", "confirm"),
-        ("hitl", "confirm"),
-        ("toolPermissions", "confirm"),
-        ("DisabledServer", "disabled"),
-        ("\uff44\uff49\uff53\uff41\uff42\uff4c\uff45\uff44", "disabled"),
-    ],
-)
-def test_a_key_that_holds_something_back_elsewhere_is_refused_with_the_one_to_use(read, key, meant):
-    with pytest.raises(WrongUse, match=f"did you mean {meant}\\?$"):
-        read(**{key: True})
-
-
-STATES = [
-    "paused",
-    "off",
-    "skip",
-    "stopped",
-    "status",
-    "suspended",
-    "inactive",
-    "Offline",
-    "is_inactive",
-    "visible",
-]
-
-
-@pytest.mark.parametrize("value", [True, False, "disabled", None])
-@pytest.mark.parametrize("key", STATES)
-def test_a_server_that_is_left_out_in_another_way_is_refused_with_the_key_for_it(read, key, value):
-    with pytest.raises(WrongUse, match=f'has "{key}": write "disabled": true to leave a server out'):
+@pytest.mark.parametrize("key", UNKNOWN.split())
+@pytest.mark.parametrize("value", [True, False, ["order"], "x"])
+def test_a_server_with_an_unknown_key_is_refused_with_the_keys_that_restrict_it(read, key, value):
+    with pytest.raises(WrongUse, match=f'the server "shop" has "{key}"') as caught:
         read(**{key: value})
+    restrictions = '"only" and "confirm" restrict its tools, and "disabled": true leaves it out'
+    assert str(caught.value).endswith((f"which the gateway doesn't know: {restrictions}", "?"))
+
+
+def test_an_unknown_key_that_asks_for_nothing_is_ignored(read):
+    for value in (None, "", [], {}):
+        (server,) = read(disabledTools=value, sandbox=value)
+        assert (server.confirm, server.only) == (False, None)
 
 
 @pytest.mark.parametrize(
@@ -259,20 +180,15 @@ def test_a_key_beside_the_servers_that_leaves_some_out_is_refused(read, key):
 
 
 @pytest.mark.parametrize(
-    "key", ["allowedTools", "permissions", "enabledMcpjsonServers", "disabledTools", "onlyTools", "forbidden"]
+    "key",
+    ["allowedTools", "permissions", "enabledMcpjsonServers", "disabledTools", "config", "needs-confirmation"],
 )
-def test_a_key_beside_the_servers_that_holds_tools_back_elsewhere_is_noted(tmp_path, key):
+def test_another_key_beside_the_servers_is_noted(tmp_path, key):
     file, lines = tmp_path / "servers.json", []
-    given = {"mcpServers": {"shop": {"command": "x"}}, "theme": "dark", key: ["shop"]}
+    given = {"mcpServers": {"shop": {"command": "x"}}, "inputs": [], key: ["shop"]}
     file.write_text(json.dumps(given))
     assert servers_in(str(file), lines.append)
     assert lines == [f'{file} has keys beside its servers that the gateway ignores: "{key}"']
-
-
-def test_what_the_gateway_cannot_hold_back_is_refused(read):
-    with pytest.raises(WrongUse, match=r'has "sandboxEnabled", and the gateway can\'t do that: remove it$'):
-        read(sandboxEnabled=True)
-    assert read(sandboxEnabled=False)
 
 
 @pytest.mark.parametrize(
@@ -308,14 +224,6 @@ def test_what_editors_take_as_json_is_explained(tmp_path, text, why):
     with pytest.raises(WrongUse) as caught:
         servers_in(str(file))
     assert str(caught.value) == f"{file} isn't JSON: {why}"
-
-
-@pytest.mark.parametrize("key", ["enabled", "Enabled", "enable", "disable", "Disabled", "isActive"])
-@pytest.mark.parametrize("value", [True, False])
-def test_a_key_that_switches_a_server_in_another_way_is_refused(read, key, value):
-    same = "did you mean disabled" if "isable" in key else 'write "disabled": true to leave a server out'
-    with pytest.raises(WrongUse, match=f'the server "shop" has "{key}": {same}'):
-        read(**{key: value})
 
 
 def test_a_server_needs_a_name(tmp_path):
@@ -560,23 +468,9 @@ def recorded(read, monkeypatch, caplog):
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
-    [
-        (("%s waits %d s for %s", "shop", 5, "swordfish"), ("shop", 5, "${TOKEN}")),
-        (("%r: %.1f, %s", "a swordfish", 0.5, None), ("a ${TOKEN}", 0.5, None)),
-        (("%s failed: %s", "shop", OSError("swordfish")), ("shop", "${TOKEN}")),
-        (("%(who)s: %(number)03d", {"who": "swordfish", "number": 7}), {"who": "${TOKEN}", "number": 7}),
-        (("%(a)s", {"a": 1, "swordfish": 2}), {"a": 1, "${TOKEN}": 2}),
-    ],
-)
-def test_the_arguments_of_a_record_stay_apart_from_its_text(recorded, given, kept):
-    record = recorded(*given)
-    assert (record.msg, record.args) == (given[0], kept)
-
-
-@pytest.mark.parametrize(
     ("given", "message"),
     [
+        (("%s waits %d s for %s", "shop", 5, "swordfish"), "shop waits 5 s for ${TOKEN}"),
         (("sword%s", "fish"), "${TOKEN}"),
         (("%s%s", "sword", "fish"), "${TOKEN}"),
         (("%x for %s", 255, OSError("x")), "ff for x"),
@@ -585,10 +479,10 @@ def test_the_arguments_of_a_record_stay_apart_from_its_text(recorded, given, kep
         (("%(swordfish)s", {"swordfish": "x"}), "x"),
     ],
 )
-def test_a_record_has_its_whole_message_if_a_value_is_in_no_argument_alone(recorded, given, message):
+def test_a_record_has_its_whole_message_and_no_arguments(recorded, given, message):
     record = recorded(*given)
-    assert record.getMessage() == message
-    assert "fish" not in f"{record.msg}{record.args}"
+    assert (record.getMessage(), record.args) == (message, None)
+    assert "fish" not in record.msg
 
 
 def test_of_an_exception_its_name_and_message_stay_without_what_it_holds(recorded):

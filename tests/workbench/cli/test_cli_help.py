@@ -44,7 +44,7 @@ print(sorted(name for name in sys.modules if name.endswith(("_command", "_comman
 @pytest.mark.needs_process
 def test_the_command_line_starts_without_what_few_commands_need_and_loads_one_of_them(folder):
     out = process((), folder, program=(sys.executable, "-c", LOOK))[1]
-    assert out == "set()\n['operator_schema.workbench.cli.type_commands']\n"
+    assert out == "set()\n['operator_schema.workbench.cli.decode_command']\n"
 
 
 @pytest.mark.parametrize("width", [60, 80, 200])

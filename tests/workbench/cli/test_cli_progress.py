@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from operator_schema import Codec
-from operator_schema.workbench.cli import type_commands
+from operator_schema.workbench.cli import decode_command
+from operator_schema.workbench.cli.decode_command import DecodeOutput, _size
 from operator_schema.workbench.cli.output import Printer
-from operator_schema.workbench.cli.type_commands import DecodeOutput, _size
 
 
 class Watched(Printer):
@@ -40,7 +40,7 @@ def bars(source, out=None):
 
 @pytest.mark.parametrize("size", [2, 998, 1000, 1002])
 def test_a_long_file_has_a_bar(monkeypatch, tmp_path, size):
-    monkeypatch.setattr(type_commands, "_LONG", 1000)
+    monkeypatch.setattr(decode_command, "_LONG", 1000)
     (tmp_path / "numbers").write_bytes(b"1\n" * (size // 2))
     expected = [] if size < 1000 else [size]
     with (tmp_path / "numbers").open("rb") as source:

@@ -10,12 +10,8 @@ from importlib.machinery import EXTENSION_SUFFIXES
 
 import pytest
 
-from operator_schema.workbench.cli.module_loading import (
-    SourceFiles,
-    _modules_in,
-    imports_from_here,
-    module_of_file,
-)
+from operator_schema.workbench.cli.module_loading import _modules_in, imports_from_here, module_of_file
+from operator_schema.workbench.cli.reloading import SourceFiles
 
 NAMES = ("shop_of_tests", "helper_of_tests", "other_of_tests", "desk_of_tests", "beside_of_tests")
 

@@ -25,7 +25,7 @@ from patience import LONGEST_WAIT, at_least, wait_until
 
 from operator_schema import Registry, tool
 from operator_schema.adapters.mcp import http as serving
-from operator_schema.adapters.mcp import server
+from operator_schema.adapters.mcp import http_guard, http_limits, server
 from operator_schema.tools import document_tool
 from operator_schema.workbench.cli import main as operator_schema
 
@@ -306,7 +306,7 @@ class TestRefusals:
         assert post(url, opening(), headers=known, Origin="https://tools.example.com:1")[0] == 403
 
     def test_browsers_leave_out_the_port_80(self):
-        assert serving.origins_of(["Localhost", "[::1]"], 80) == ["http://localhost", "http://[::1]"]
+        assert http_guard.origins_of(["Localhost", "[::1]"], 80) == ["http://localhost", "http://[::1]"]
 
     def test_names_and_origins_that_are_allowed(self, guarded):
         url, _ = guarded
@@ -376,7 +376,7 @@ class TestRefusals:
         assert SECRET not in listed
 
     def test_a_request_that_is_too_large(self, url):
-        status, _, body = post(url, b"x" * (serving.LARGEST_BODY + 1))
+        status, _, body = post(url, b"x" * (http_guard.LARGEST_BODY + 1))
         assert (status, body) == (413, "the request is too large\n")
         assert post(url, opening())[0] == 200
 
@@ -426,7 +426,7 @@ class TestSessions:
 
     def served(self, monkeypatch, talk, **limits):
         for name, value in {"most": self.MOST, **limits}.items():
-            monkeypatch.setitem(serving.Sessions.__init__.__kwdefaults__, name, value)
+            monkeypatch.setitem(http_limits.Sessions.__init__.__kwdefaults__, name, value)
 
         async def main():
             async with served_here() as place:
@@ -573,7 +573,7 @@ def test_a_header_that_contradicts_an_argument_is_refused(header, status):
 def test_streams_that_stay_open_leave_connections_over(monkeypatch):
     most = 5
     monkeypatch.setattr(serving, "MOST_CONNECTIONS", 2 * most)
-    monkeypatch.setitem(serving.Streams.__init__.__kwdefaults__, "most", most)
+    monkeypatch.setitem(http_limits.Streams.__init__.__kwdefaults__, "most", most)
 
     async def listened(place, session):
         reader, writer = await asyncio.open_connection(place.hostname, place.port)
@@ -609,8 +609,8 @@ class TestSlowness:
     """Who dawdles is sent away, and nobody else waits."""
 
     def served(self, monkeypatch, talk):
-        monkeypatch.setattr(serving, "SECONDS_FOR_HEADERS", 0.3)
-        monkeypatch.setattr(serving, "SECONDS_FOR_BODY", 0.3)
+        monkeypatch.setattr(http_limits, "SECONDS_FOR_HEADERS", 0.3)
+        monkeypatch.setattr(http_guard, "SECONDS_FOR_BODY", 0.3)
 
         async def main():
             async with served_here() as place:
