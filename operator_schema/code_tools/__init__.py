@@ -11,8 +11,9 @@ from typing import Annotated
 
 from .. import Registry  # noqa: TC001  # the command line reads it
 from ..lazy import answer_misnamed
-from .code_base import CodeBase, CodeTools, code_tools
-from .language import missing_package
+from .code_base import CodeBase
+from .model_tools import CodeTools, code_tools
+from .parsing import missing_package
 
 try:
     from annotated_types import Ge, Gt

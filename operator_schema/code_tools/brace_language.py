@@ -3,64 +3,22 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from .language import (
-    LONGEST_NAME,
-    Base,
-    Declaration,
-    Language,
-    Parsed,
-    Span,
-    TypeField,
-    calls_in,
-    nodes_in,
-    parse_tree,
-    qualified,
-    span_of,
-    text_of,
-)
+from .language import Base, Language, TypeField
+from .nodes import LONGEST_NAME, calls_in, children_of, declared, nodes_in, read_tree, span_of, text_of
+from .parsing import parse_tree
 from .snippets import wrapped_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
     from tree_sitter import Node
 
-    from .language import Context, Import, Kind, SyntaxProblem
-    from .snippets import Wrapper
-
-
-class NodePlace(NamedTuple):
-    """The surroundings of a node: its owner, its comment, and its beginning.
-
-    Attributes:
-        owner: qualified name of the declaration around it.
-        is_member: whether the owner is a class.
-        doc: the comment above it.
-        start: where it begins, with the decorators before it.
-    """
-
-    owner: str = ""
-    is_member: bool = False
-    doc: Span = Span()
-    start: int = 0
-
-
-class NodeReading(NamedTuple):
-    """The declarations, imports and bases that were read from a node.
-
-    Attributes:
-        declarations: in the order of the text.
-        imports: the imports that it adds to the file.
-        bases: the types that its type extends.
-        bodies: nodes whose children have to be read next, each with their surroundings.
-    """
-
-    declarations: Sequence[Declaration] = ()
-    imports: Sequence[Import] = ()
-    bodies: Sequence[tuple[Node, NodePlace]] = ()
-    bases: Sequence[Base] = ()
+    from .language import Declaration, Import, Kind, Parsed
+    from .nodes import NodePlace, NodeReading
+    from .snippets import Context, SyntaxProblem
 
 
 class Member(NamedTuple):
@@ -70,52 +28,6 @@ class Member(NamedTuple):
     at: Node
     type: Node | None = None
     value: Node | None = None
-
-
-def declared(
-    node: Node,
-    name: str,
-    kind: Kind,
-    place: NodePlace,
-    *,
-    at: Node | None = None,
-    end: int | None = None,
-    value: Node | None = None,
-    head: int | None = None,
-) -> Declaration:
-    """Make a declaration.
-
-    Args:
-        node: the whole declaration, without decorators.
-        name: its name.
-        kind: the kind of the declaration. A constant or variable has no signature.
-        place: its surroundings.
-        at: the node of the name; the declaration itself unless given.
-        end: byte where its signature ends; the end of the node unless given.
-        value: the node of its value.
-        head: byte where the signature begins; the beginning of the node unless given.
-    """
-    is_value = kind in {"const", "var"}
-    return Declaration(
-        name,
-        qualified(place.owner, name),
-        kind,
-        (node if at is None else at).start_point[0] + 1,
-        node.end_point[0] + 1,
-        Span(min(place.start, node.start_byte), node.end_byte),
-        Span() if is_value else Span(_or(head, node.start_byte), _or(end, node.end_byte)),
-        place.doc,
-        span_of(value),
-    )
-
-
-def _or(given: int | None, otherwise: int) -> int:
-    return otherwise if given is None else given
-
-
-def start_of(node: Node | None) -> int | None:
-    """Return where a node begins; None if there is none."""
-    return None if node is None else node.start_byte
 
 
 def members(node: Node, found: Sequence[Member], kind: Kind, place: NodePlace) -> list[Declaration]:
@@ -142,37 +54,6 @@ def bases_in(owner: str, parts: Sequence[Node | None], around: frozenset[str]) -
     return [Base(owner, name) for name in found if name]
 
 
-def with_docs(
-    parent: Node, prefixes: frozenset[str], *, row_before: int = -1
-) -> Iterator[tuple[Node, Span, int]]:
-    """Yield the children of a node, each with the comment right before it and the byte where it begins.
-
-    Args:
-        parent: of the children.
-        prefixes: types of nodes, such as decorators, that belong to the node after them.
-        row_before: row in which the text before the first child ends: a comment in it belongs to that text.
-    """
-    doc, row, last, start = Span(), -1, row_before, -1
-    for child in parent.named_children:
-        first, end = child.start_point[0], child.end_point[0]
-        if child.type.endswith("comment"):
-            if first != last:
-                # A comment of two stars says that it is one about what follows.
-                is_next = doc.end and first == row + 1 and not (child.text or b"").startswith(b"/**")
-                doc, row = Span(doc.start if is_next else child.start_byte, child.end_byte), end
-                # The node of a comment may hold the line break after it.
-                row -= child.end_point[1] == 0
-            continue
-        if start < 0:
-            doc = doc if doc.end and row + 1 >= first else Span()
-            start = child.start_byte
-        if child.type in prefixes:
-            row, last = end, end
-            continue
-        yield child, doc, start
-        doc, row, last, start = Span(), -1, end, -1
-
-
 def type_name(node: Node | None) -> str:
     """Return the name of a type, with dots and without type arguments; empty if it has none."""
     if node is None or node.end_byte - node.start_byte > LONGEST_NAME:
@@ -191,16 +72,13 @@ class BraceLanguage(Language):
         prefixes: types of nodes that belong to the node after them.
         called_nodes: types of nodes that can stand for the called function in a call.
         name_nodes: types of nodes that are names.
-        wrappers: for each kind of snippet, the text to put around it.
     """
 
     bodies_inside = True
-    package_is_folder = False
-    self_names: frozenset[str] = frozenset({"this"})
+    self_names = frozenset({"this"})
     prefixes: frozenset[str] = frozenset()
     called_nodes: frozenset[str]
     name_nodes: frozenset[str]
-    wrappers: Mapping[Context, Wrapper]
 
     def read(self, node: Node, place: NodePlace) -> NodeReading:
         """Return the declarations, imports and bases in a node."""
@@ -216,26 +94,8 @@ class BraceLanguage(Language):
 
     def parse_prepared(self, grammar: str, source: bytes) -> Parsed:
         """Read the declarations and imports of a text that `prepared` has returned."""
-        root = parse_tree(grammar, source)
-        declarations: list[Declaration] = []
-        imports: list[Import] = []
-        bases: list[Base] = []
-        waiting = self._children(root, NodePlace(), -1)
-        while waiting:
-            reading = self.read(*waiting.pop())
-            declarations += reading.declarations
-            imports += reading.imports
-            bases += reading.bases
-            for body, place in reversed(reading.bodies):
-                waiting += self._children(body, place, body.start_point[0])
-        return Parsed(tuple(declarations), tuple(imports), root.has_error, tuple(bases))
-
-    def _children(self, node: Node, place: NodePlace, row: int) -> list[tuple[Node, NodePlace]]:
-        """Return the children of a node, the last one first."""
-        each = with_docs(node, self.prefixes, row_before=row)
-        return [(child, NodePlace(place.owner, place.is_member, doc, start)) for child, doc, start in each][
-            ::-1
-        ]
+        children = partial(children_of, prefixes=self.prefixes)
+        return read_tree(parse_tree(grammar, source), self.read, children)
 
     def grammar_of(self, source: bytes) -> str:  # noqa: ARG002  # what decides in some languages
         """Return the grammar with which a text is parsed."""

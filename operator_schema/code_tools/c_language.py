@@ -7,26 +7,9 @@ import re
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from .brace_language import (
-    BraceLanguage,
-    Member,
-    NodePlace,
-    NodeReading,
-    bases_in,
-    declared,
-    members,
-    start_of,
-)
-from .language import (
-    BRACKETS,
-    LONGEST_NAME,
-    Import,
-    Parsed,
-    language_named,
-    name_of,
-    qualified,
-    text_of,
-)
+from .brace_language import BraceLanguage, Member, bases_in, members
+from .language import Import, Parsed, Span, language_named, lexer
+from .nodes import LONGEST_NAME, NodePlace, NodeReading, declared, head_before, name_of, qualified, text_of
 from .snippets import Wrapper, one_item
 
 if TYPE_CHECKING:
@@ -34,25 +17,28 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from .language import Context, Declaration, Kind, Span
+    from .language import Declaration, Kind
+    from .snippets import Context
 
 _STATEMENTS = frozenset({"declaration", "field_declaration", "function_definition", "type_definition"})
 _GROUPS = frozenset({"declaration_list", "linkage_specification", "ERROR"})
 _LARGE = 1 << 16
 """Bytes of a file that is read in pieces at once: one of these is nearly always broken somewhere."""
-_HIDDEN = r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \bR"(\w*)\(.*?(?:\)\1"|\Z) | "(?:\\.|[^"\\\n])*"? |
-        (?<![\da-fA-F])'(?:\\.|[^'\\\n])+'?"""
 
 
 class CLanguage(BraceLanguage):
     """Reads declarations from C; a header that looks like C++ is read as C++."""
 
-    name = "c"
+    name = family = "c"  # C and C++ share their headers
     grammar = "tree_sitter_c"
     called_nodes = frozenset({"field_expression", "identifier", "qualified_identifier"})
     name_nodes = frozenset({"identifier", "type_identifier"})
-    hidden = re.compile(_HIDDEN, re.DOTALL | re.VERBOSE)
-    tokens = re.compile(f"{_HIDDEN} | {BRACKETS}", re.DOTALL | re.VERBOSE)
+    has_plain_members = heads_name_members = True
+    module_is_namespace = False
+    hidden, tokens = lexer(
+        r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \bR"(\w*)\(.*?(?:\)\1"|\Z) | "(?:\\.|[^"\\\n])*"? |
+            (?<![\da-fA-F])'(?:\\.|[^'\\\n])+'?"""
+    )
     spanning = (b"/*", b'R"', b"\\\n")
     wrappers: Mapping[Context, Wrapper] = {
         "file": Wrapper(),
@@ -60,21 +46,6 @@ class CLanguage(BraceLanguage):
         "statements": Wrapper("void f(void) { for (;;) {\n", "\n} }\n", one_item("function_definition")),
         "expression": Wrapper("int x = (\n", "\n);\n", one_item("declaration")),
     }
-
-    @property
-    def family(self) -> str:
-        """The family that C and C++ form, because they share their headers."""
-        return "c"
-
-    @property
-    def module_is_namespace(self) -> bool:
-        """Whether a name may begin with the name of its header: it may not."""
-        return False
-
-    @property
-    def has_plain_members(self) -> bool:
-        """Whether methods use members without a prefix, as they do in C++."""
-        return True
 
     def grammar_of(self, source: bytes) -> str:
         """Return the grammar with which a text is parsed."""
@@ -142,9 +113,8 @@ class CLanguage(BraceLanguage):
         at, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         kind: Kind = "const" if node.type == "preproc_def" else "func"
         own = place._replace(owner="")
-        return NodeReading(
-            [declared(node, name_of(node), kind, own, at=at, end=start_of(value), value=value)]
-        )
+        head = head_before(node, value)
+        return NodeReading([declared(node, name_of(node), kind, own, at=at, head=head, value=value)])
 
     def members_in(self, node: Node) -> list[Member]:
         """Return the fields that a statement in a struct declares."""
@@ -210,7 +180,8 @@ class CppLanguage(CLanguage):
                 bodies=[] if body is None else [(body, NodePlace(".".join(filter(None, owners))))]
             )
         if node.type in {"alias_declaration", "concept_definition"}:
-            return NodeReading([declared(node, name_of(node), "type", place, at=at, head=place.start)])
+            head = Span(place.start, node.end_byte)
+            return NodeReading([declared(node, name_of(node), "type", place, at=at, head=head)])
         return super().read(node, place)
 
 
@@ -288,9 +259,9 @@ def _value_or_function(
         name, at = at, at.child_by_field_name("name")
     if is_function and kind != "type":
         kind = "method" if place.is_member or owners else "func"
-        return declared(node, last, kind, own, at=at or name, end=declarator.end_byte, head=place.start)
+        return declared(node, last, kind, own, at=at or name, head=Span(place.start, declarator.end_byte))
     if kind == "type":
-        return declared(node, last, kind, own, at=at or name, head=place.start)
+        return declared(node, last, kind, own, at=at or name, head=Span(place.start, node.end_byte))
     value = declarator.child_by_field_name("value") or default
     return declared(node, last, kind, own, at=at or name, value=value)
 
@@ -313,7 +284,8 @@ def _type_of(
     bodies = [(body, NodePlace(inside, is_member=True))]
     if not name or (own_name is None and not is_typedef):
         return NodeReading(bodies=bodies)
-    made = declared(node, last, _TYPES[node.type], own, at=at, end=body.start_byte, head=place.start)
+    head = Span(place.start, body.start_byte)
+    made = declared(node, last, _TYPES[node.type], own, at=at, head=head)
     extended = [part for part in node.named_children if part.type == "base_class_clause"]
     return NodeReading([made], bodies=bodies, bases=bases_in(inside, extended, _EXTENDED))
 

@@ -1,46 +1,51 @@
-"""Which questions can a program or a model ask about a folder of source files?"""
+"""Which questions can a program ask about a folder of source files?"""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from importlib.util import find_spec
+from functools import cached_property
 from pathlib import Path
 from posixpath import normpath
 from threading import RLock
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, cast, get_args
 
-from .. import CallError, Registry, Toolset, tool
+from .. import CallError
 from ..files import resolved
 from ..json_values import writable_json
-from ..message_text import checked_path, checked_text, one_line, quote, received
-from .answers import found_by_pattern, inspected, overview_of, read_function
+from ..message_text import checked_path, checked_text, one_line, received
+from .budget import SMALLEST, Budget
+from .descriptions import inspected, read_function
+from .folder_map import overview_of
+from .implementations import implementations_of_outer, implementations_shown
 from .index import Index
-from .language import KINDS, LANGUAGES, Context, Kind, language_of, missing_package
-from .lookup import Environment, Miss, look_up, read_name
-from .references import implementations_of_outer, implementations_shown, references_shown
-from .results import (  # the tools read them
-    SMALLEST,
-    Budget,
-    ImplementationsFound,
-    Inspection,
-    Overview,
-    PatchCheck,
-    ReadFunction,
-    ReferencesFound,
-    SearchResult,
-    SyntaxCheck,
-    TextFound,
-)
+from .installed_packages import Environment
+from .language import KINDS, LANGUAGES, Kind, language_of
+from .lookup import look_up
+from .misses import Miss
+from .name_search import found_by_pattern
+from .references import references_shown
+from .results import PatchCheck
+from .snippets import Context
 from .source_text import ChangedError, implementation_first, source_of
 from .undecodable_paths import REPLACED, path_meant
+from .written_names import read_name
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from .index_cache import IndexCache
-    from .lookup import Sought
+    from .resolution import Sought
+    from .results import (
+        ImplementationsFound,
+        Inspection,
+        Overview,
+        ReadFunction,
+        ReferencesFound,
+        SearchResult,
+        SyntaxCheck,
+        TextFound,
+    )
     from .syntax_check import Checking, Fenced
 
 
@@ -50,9 +55,9 @@ Detail: TypeAlias = Literal["full", "outline"]
 _TRIES = 5
 _SECONDS_TO_READ = 20.0
 """Time in which one call reads files; what it has read by then is kept, and the next call goes on."""
-_MOST_RESULTS = 200
+MOST_RESULTS = 200
 _LONGEST_NOTE = 500
-_LEAST_TOKENS, _MOST_TOKENS = 100, 20_000
+LEAST_TOKENS, MOST_TOKENS = 100, 20_000
 LONGEST_NAME = 1_000
 """Characters of a name with its path that a model may send."""
 MOST_PATTERN = 200
@@ -95,7 +100,7 @@ class CodeBase:
             what = "is a file" if self.root.exists() else "isn't there"
             message = f"the root of a code base is a folder, and {self.root} {what}"
             raise NotADirectoryError(message)
-        if not isinstance(budget, int):  # what callers promise, some do not
+        if not isinstance(budget, int):  # callers without a type checker
             message = f"the budget is a number of characters, not {received(budget)}"
             raise TypeError(message)
         if budget < SMALLEST:
@@ -109,7 +114,6 @@ class CodeBase:
             from .index_cache import check_cache
 
             check_cache(self._cache)
-        self._index: Index | None = None
         self._environment = Environment(str(self.root))
         self._lock = RLock()
 
@@ -122,26 +126,23 @@ class CodeBase:
         Returns:
             How many files were parsed.
         """
-        return self._refresh(progress, None)
-
-    def _refresh(self, progress: Callable[[int, int], None] | None, until: float | None) -> int:
         with self._lock:
-            if self._index is None:
-                self._index = Index(str(self.root), self._kept())
-            return self._index.refresh(progress, until)
+            return self._index.refresh(progress)
 
-    def _kept(self) -> IndexCache | None:
+    @cached_property
+    def _index(self) -> Index:
+        """The index of all files, which opens the cache when it is made."""
         if self._cache is None:
-            return None
+            return Index(str(self.root))
         from .index_cache import IndexCache
 
-        return IndexCache(self._cache)
+        return Index(str(self.root), IndexCache(self._cache))
 
     @property
     def skipped(self) -> Mapping[str, str]:
         """Files that aren't read, with the reason: binary, too large, no right to read them."""
         with self._lock:
-            return {} if self._index is None else dict(self._index.skipped)
+            return dict(self._index.skipped)
 
     def inspect(self, name: str, detail: Detail = "full") -> Inspection:
         """Describe a declaration.
@@ -155,14 +156,13 @@ class CodeBase:
         Raises:
             ValueError: the detail isn't known.
         """
-        if detail not in get_args(Detail):
-            message = f"the detail is one of {', '.join(get_args(Detail))}, not {received(detail)}"
-            raise ValueError(message)
+        _check_choice("the detail", detail, get_args(Detail))
         name = self._asked("the name", name)
 
-        return self._looked_up(
-            name, lambda found: inspected(found, Budget(self.budget), outline=detail == "outline")
-        )
+        def show(found: Sought) -> Inspection:
+            return inspected(found, Budget(self.budget), outline=detail == "outline")
+
+        return self._looked_up(name, show)
 
     def search(self, pattern: str, kind: Kind | None = None, limit: int = 10) -> SearchResult:
         """Find declarations by a pattern of their names.
@@ -182,17 +182,13 @@ class CodeBase:
         if len(pattern) > MOST_PATTERN:
             message = f"a pattern has at most {MOST_PATTERN} characters"
             raise ValueError(message)
-        if kind is not None and kind not in KINDS:
-            message = f"the kind is one of {', '.join(KINDS)}, not {received(kind)}"
-            raise ValueError(message)
-        if not 1 <= limit <= _MOST_RESULTS:
-            message = f"the limit is from 1 to {_MOST_RESULTS}, not {limit}"
-            raise ValueError(message)
+        if kind is not None:
+            _check_choice("the kind", kind, KINDS)
+        _check_amount("the limit is", limit, 1, MOST_RESULTS)
 
-        def answer(index: Index) -> SearchResult:
-            return found_by_pattern(index, pattern, kind, limit, Budget(self.budget))
-
-        return self._answered(answer)
+        return self._answered(
+            lambda index: found_by_pattern(index, pattern, kind, limit, Budget(self.budget))
+        )
 
     def search_text(self, pattern: str, path: str = "", limit: int = 50) -> TextFound:
         """Find lines of files in any language, comments and texts included.
@@ -216,9 +212,7 @@ class CodeBase:
         if not 0 < len(pattern) <= LONGEST_NAME:
             message = f"a pattern has 1 to {LONGEST_NAME:,} characters"
             raise ValueError(message)
-        if not 1 <= limit <= _MOST_RESULTS:
-            message = f"the limit is from 1 to {_MOST_RESULTS}, not {limit}"
-            raise ValueError(message)
+        _check_amount("the limit is", limit, 1, MOST_RESULTS)
 
         found = self._answered(lambda index: text_found(index, pattern, path, limit, Budget(self.budget)))
         return cast("TextFound", writable_json(found))  # a line may hold what no text can
@@ -287,9 +281,7 @@ class CodeBase:
             ValueError: the number of tokens is out of bounds.
         """
         path = self._path_asked(path)
-        if not _LEAST_TOKENS <= tokens <= _MOST_TOKENS:
-            message = f"the tokens are from {_LEAST_TOKENS} to {_MOST_TOKENS:,}, not {tokens:,}"
-            raise ValueError(message)
+        _check_amount("the tokens are", tokens, LEAST_TOKENS, MOST_TOKENS)
         return self._answered(lambda index: overview_of(index, path, tokens))
 
     def check_syntax(
@@ -320,12 +312,8 @@ class CodeBase:
         code = checked_text("the code", code)
         if language is not None:
             language = checked_text("the language", language).lower()
-            if language not in LANGUAGES:
-                message = f"the language is one of {', '.join(LANGUAGES)}, not {quote(language)}"
-                raise ValueError(message)
-        if context not in get_args(Context):
-            message = f"the context is one of {', '.join(get_args(Context))}, not {received(context)}"
-            raise ValueError(message)
+            _check_choice("the language", language, list(LANGUAGES))
+        _check_choice("the context", context, get_args(Context))
         if len(code) > LONGEST_SNIPPET:
             return refused(f"the code is longer than {LONGEST_SNIPPET:,} characters")
         fenced = without_fence(code)
@@ -334,13 +322,10 @@ class CodeBase:
             checking = self._placed(fenced, self._asked("the place", inside))
         else:
             checking = Checking(fenced, context, self._languages() if known is None else (known,))
-        types = None
+        types: tuple[Path, float] | str | None = None
         if type_check:
-            types = (
-                (self.root, self.type_check_seconds)
-                if self.type_checks
-                else "type checks are switched off here"
-            )
+            allowed = self.root, self.type_check_seconds
+            types = allowed if self.type_checks else "type checks are switched off here"
         return checked(checking, Budget(self.budget), types)
 
     def check_patch(self, diff: str) -> PatchCheck:
@@ -395,7 +380,6 @@ class CodeBase:
         if REPLACED not in asked:
             return asked
         self.refresh()
-        assert self._index is not None  # noqa: S101  # refresh made it
         with self._lock:
             return path_meant(asked, self._index.shown_as)
 
@@ -424,8 +408,7 @@ class CodeBase:
         until = time.monotonic() + _SECONDS_TO_READ
         with self._lock:
             for _ in range(_TRIES):
-                self._refresh(None, until)
-                assert self._index is not None  # noqa: S101  # refresh made it
+                self._index.refresh(until=until)
                 try:
                     found = answer(self._index)
                     return found if not self._index.shown_as else writable_json(found)
@@ -441,7 +424,6 @@ class CodeBase:
     def _languages(self) -> list[str]:
         """List the languages of the files, the most frequent first; if there are no files, only Python."""
         self.refresh()
-        assert self._index is not None  # noqa: S101  # refresh made it
         with self._lock:
             counts = Counter([file.language.name for file in self._index.files()])
         return [name for name, _ in counts.most_common()] or [next(iter(LANGUAGES))]
@@ -458,231 +440,23 @@ def _missing(name: str, miss: Miss) -> dict[str, object]:
     return {**said, "note": miss.note[:_LONGEST_NOTE]}
 
 
-try:
-    from annotated_types import Ge, Le, MaxLen, MinLen
-except ModuleNotFoundError as error:
-    raise missing_package(error, "annotated-types") from None
-
-
-_FEW, _LINES, _TOKENS = 10, 50, 1000
-"""What a model gets that doesn't say how much it wants."""
-_LanguageName: TypeAlias = Literal[
-    "python", "go", "rust", "typescript", "tsx", "javascript", "java", "c", "cpp"
-]
-_TIME_FOR_AN_ANSWER = 10.0
-"""Seconds that a call may take besides the type checker."""
-
-
-class CodeTools:
-    """The tools of one code base.
-
-    Args:
-        code_base: that they read.
-    """
-
-    def __init__(self, code_base: CodeBase) -> None:
-        self.code_base = code_base
-
-    @tool(read_only=True)
-    def inspect(
-        self, name: Annotated[str, MaxLen(LONGEST_NAME)], detail: Literal["full", "outline"] | None = None
-    ) -> Inspection:
-        """Get the definition of a class, interface, function, method, constant, variable or type.
-
-        Args:
-            name: Its name, such as UserService or UserService.CreateUser. If several declarations have it,
-                put the path of the file in front: services/user.go:UserService. A location is a name too.
-            detail: Signatures alone if outline.
-        """
-        return self.code_base.inspect(name, detail or "full")
-
-    @tool(read_only=True)
-    def search(
-        self,
-        pattern: Annotated[str, MaxLen(MOST_PATTERN)],
-        kind: Kind | None = None,
-        limit: Annotated[int, Ge(1), Le(200)] | None = None,
-    ) -> SearchResult:
-        """Find declarations whose names fit a pattern.
-
-        Args:
-            pattern: The name; * stands for any characters and ? for one, as in *Repository. With the path of
-                a file in front, only what it declares: services/user.go:*.
-            kind: Only declarations of this kind.
-            limit: Most results to return; 10 unless given.
-        """
-        return self.code_base.search(pattern, kind, _FEW if limit is None else limit)
-
-    @tool(read_only=True)
-    def search_text(
-        self,
-        pattern: Annotated[str, MinLen(1), MaxLen(LONGEST_NAME)],
-        path: Annotated[str, MaxLen(LONGEST_NAME)] | None = None,
-        limit: Annotated[int, Ge(1), Le(200)] | None = None,
-    ) -> TextFound:
-        r"""Find lines of files in any language, also of those that the other tools don't read.
-
-        Args:
-            pattern: A text or a regular expression that each line is searched for, such as TODO|FIXME.
-            path: Only in this file or folder.
-            limit: Most lines to return; 50 unless given.
-        """
-        return self.code_base.search_text(pattern, path or "", _LINES if limit is None else limit)
-
-    @tool(read_only=True)
-    def read_func(
-        self,
-        name: Annotated[str, MaxLen(LONGEST_NAME)],
-        *,
-        line_numbers: bool | None = None,
-        first_line: int | None = None,
-    ) -> ReadFunction:
-        """Read the implementation of a function or method, with the imports it uses and what it calls.
-
-        Args:
-            name: Its name, such as CreateUser or UserService.CreateUser.
-            line_numbers: Put the number of each line in front of it.
-            first_line: Begin at this line of the file, to read on where a long function was cut.
-        """
-        return self.code_base.read_func(name, line_numbers=bool(line_numbers), first_line=first_line)
-
-    @tool(read_only=True)
-    def references(
-        self,
-        name: Annotated[str, MaxLen(LONGEST_NAME)],
-        path: Annotated[str, MaxLen(LONGEST_NAME)] | None = None,
-    ) -> ReferencesFound:
-        """Find who uses or calls a declaration; each place is certain, likely (same name) or text.
-
-        Args:
-            name: Its name.
-            path: Only in this file or folder.
-        """
-        return self.code_base.references(name, path or "")
-
-    @tool(read_only=True)
-    def implements(self, name: Annotated[str, MaxLen(LONGEST_NAME)]) -> ImplementationsFound:
-        """Find what extends or implements a type, or overrides a method.
-
-        Args:
-            name: Its name.
-        """
-        return self.code_base.implements(name)
-
-    @tool(read_only=True)
-    def overview(
-        self,
-        path: Annotated[str, MaxLen(LONGEST_NAME)] | None = None,
-        tokens: Annotated[int, Ge(_LEAST_TOKENS), Le(_MOST_TOKENS)] | None = None,
-    ) -> Overview:
-        """Get a map of a folder: the types and functions that are used most.
-
-        Args:
-            path: The folder; all unless given.
-            tokens: Length of the map; 1,000 unless given.
-        """
-        return self.code_base.overview(path or "", _TOKENS if tokens is None else tokens)
-
-    @tool(read_only=True)
-    def check_syntax(
-        self,
-        code: Annotated[str, MaxLen(LONGEST_SNIPPET)],
-        context: Context | None = None,
-        *,
-        inside: Annotated[str, MaxLen(LONGEST_NAME)] | None = None,
-        language: _LanguageName | None = None,
-    ) -> SyntaxCheck:
-        """Check the syntax of code that you wrote, before you use it. The code isn't run.
-
-        Args:
-            code: The code.
-            context: What the code is a part of, or all of; a file unless given.
-            inside: The function that gets the code as its body, such as UserService.CreateUser, or the file
-                that gets it as its text.
-            language: Guessed unless given.
-        """
-        return self.code_base.check_syntax(code, context or "file", inside=inside, language=language)
-
-    @tool(read_only=True)
-    def check_patch(self, diff: Annotated[str, MaxLen(LONGEST_PATCH)]) -> PatchCheck:
-        """Check a patch before you apply it: does it fit, and what does it break? Nothing is written.
-
-        Args:
-            diff: A unified diff, with paths below the root.
-        """
-        return self.code_base.check_patch(diff)
-
-
-class CodeToolsWithTypes(CodeTools):
-    """The tools of a code base for which type checkers may run."""
-
-    @tool(read_only=True)
-    def check_syntax(  # pyright: ignore[reportIncompatibleVariableOverride]  # it has one more parameter
-        self,
-        code: Annotated[str, MaxLen(LONGEST_SNIPPET)],
-        context: Context | None = None,
-        *,
-        inside: Annotated[str, MaxLen(LONGEST_NAME)] | None = None,
-        type_check: bool | None = None,
-        language: _LanguageName | None = None,
-    ) -> SyntaxCheck:
-        """Check the syntax of code that you wrote, before you use it. The code isn't run.
-
-        Args:
-            code: The code.
-            context: What the code is a part of, or all of; a file unless given.
-            inside: The function that gets the code as its body, such as UserService.CreateUser, or the file
-                that gets it as its text.
-            type_check: Check types too.
-            language: Guessed unless given.
-        """
-        return self.code_base.check_syntax(
-            code, context or "file", inside=inside, type_check=bool(type_check), language=language
-        )
-
-
-def code_tools(
-    root: str | os.PathLike[str] = ".",
-    *,
-    cache: str | os.PathLike[str] | None = None,
-    budget: int = 20_000,
-    type_check_seconds: float = 20.0,
-    type_checks: bool = False,
-) -> Registry:
-    """Make the tools for a folder.
-
-    Args:
-        root: the folder.
-        cache: file in which parsed files are kept for the next process; None to keep nothing.
-        budget: characters that a result may have as JSON, at least 1,000.
-        type_check_seconds: time that a type checker may take.
-        type_checks: whether a type checker may run, as for `CodeBase`.
-
-    Returns:
-        A registry of its own.
+def _check_choice(what: str, value: object, options: Sequence[str]) -> None:
+    """Check that a value is one of some texts.
 
     Raises:
-        NotADirectoryError: `root` isn't a folder.
-        ModuleNotFoundError: the extra `code` isn't installed.
-        TypeError: the budget isn't a number, or a path isn't one.
-        ValueError: the budget is too small, or the cache file belongs to something else.
+        ValueError: it isn't.
     """
-    _check_installed()
-    code_base = CodeBase(
-        root, cache=cache, budget=budget, type_check_seconds=type_check_seconds, type_checks=type_checks
-    )
-    made = Toolset.from_object((CodeToolsWithTypes if type_checks else CodeTools)(code_base))
-    # Longer than the checker may take, so that the model reads the tool's own answer.
-    checking = made["check_syntax"].with_(timeout=type_check_seconds + _TIME_FOR_AN_ANSWER)
-    return Registry([checking if each.name == checking.name else each for each in made])
+    if value not in options:
+        message = f"{what} is one of {', '.join(options)}, not {received(value)}"
+        raise ValueError(message)
 
 
-def _check_installed() -> None:
-    """Check now that the extra `code` is installed, because it is imported only by the first call.
+def _check_amount(what: str, value: int, least: int, most: int) -> None:
+    """Check that a number is between two others.
 
     Raises:
-        ModuleNotFoundError: a package of the extra `code` is missing.
+        ValueError: it isn't.
     """
-    package = "tree_sitter"
-    if find_spec(package) is None:
-        raise missing_package(ModuleNotFoundError(name=package), package)
+    if not least <= value <= most:
+        message = f"{what} from {least} to {most:,}, not {value:,}"
+        raise ValueError(message)

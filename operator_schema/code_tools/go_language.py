@@ -6,52 +6,73 @@ import re
 from typing import TYPE_CHECKING
 
 from .go_interfaces import LOCKS, METHODS
-from .go_syntax import go_problems
-from .language import (
-    BRACKETS,
+from .language import Base, Declaration, Import, Language, Parsed, Span, TypeField, lexer
+from .nodes import (
     LONGEST_NAME,
-    Base,
-    Declaration,
-    Import,
-    Language,
-    Parsed,
-    Span,
-    TypeField,
+    NodePlace,
     calls_in,
+    children_of,
+    declared,
+    head_before,
     name_of,
-    parse_tree,
-    qualified,
     span_of,
     text_of,
 )
+from .parsing import parse_tree
+from .snippets import SyntaxProblem, Wrapper
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from tree_sitter import Node
 
-    from .language import Context, Kind, SyntaxProblem
-
-
-_HIDDEN = r"""//[^\n]* | /\*.*?(?:\*/|\Z) | "(?:\\.|[^"\\\n])*"? | `[^`]*`? | '(?:\\.|[^'\\\n])+'?"""
-
+    from .language import Kind
+    from .snippets import Context
 
 _GRAMMAR = "tree_sitter_go"
 _KINDS: Mapping[str, Kind] = {"struct_type": "struct", "interface_type": "interface"}
 _SPECS = frozenset({"const_spec", "type_alias", "type_spec", "var_spec"})
+_LONGEST_GROUP = 2000
+"""Bytes behind the beginning of a constant that belong to it, at most."""
+_PACKAGE = b"package p\n"
+
+
+def _is_function_body(root: Node) -> bool:
+    """Return whether a file is one function after its package clause: a `}` could end it early."""
+    parts = [child for child in root.named_children if child.type != "comment"]
+    return [part.type for part in parts] == ["package_clause", "function_declaration"]
+
+
+def _is_expression(root: Node) -> bool:
+    parts = [child for child in root.named_children if child.type != "comment"]
+    if [part.type for part in parts] != ["package_clause", "var_declaration"]:
+        return False
+    specs = [child for child in parts[1].named_children if child.type == "var_spec"]
+    values = specs[0].child_by_field_name("value") if len(specs) == 1 else None
+    return values is not None and values.named_child_count == 1
+
+
+_INSIDE = Wrapper("package p\nfunc _() {\n", "\n}\n", _is_function_body)
+_WRAPPERS: Mapping[Context, Wrapper] = {
+    "file": Wrapper(),
+    "function_body": _INSIDE,
+    "statements": _INSIDE,
+    "expression": Wrapper("package p\nvar _ =\n", "\n", _is_expression),
+}
 
 
 class GoLanguage(Language):
     """Reads declarations from Go."""
 
-    name = "go"
+    name = family = "go"
     grammar = _GRAMMAR
-    bodies_inside = False
     package_is_folder = True
-    self_names: frozenset[str] = frozenset()
-    hidden = re.compile(_HIDDEN, re.DOTALL | re.VERBOSE)
-    tokens = re.compile(f"{_HIDDEN} | {BRACKETS}", re.DOTALL | re.VERBOSE)
+    names_packages_inside = True
+    hidden, tokens = lexer(
+        r"""//[^\n]* | /\*.*?(?:\*/|\Z) | "(?:\\.|[^"\\\n])*"? | `[^`]*`? | '(?:\\.|[^'\\\n])+'?"""
+    )
     spanning = (b"`", b"/*", b"\\\n")
+    wrappers = _WRAPPERS
 
     def parse(self, source: bytes) -> Parsed:
         """Read the declarations and imports of a file; parts with syntax errors are left out."""
@@ -59,19 +80,15 @@ class GoLanguage(Language):
         declarations: list[Declaration] = []
         imports: list[Import] = []
         bases: list[Base] = []
-        for node, doc in _with_docs(root, row_before=-1):
+        for node, place in children_of(root, NodePlace(), -1):
             if node.type == "import_declaration":
                 imports += _imports(node)
             elif node.type in {"function_declaration", "method_declaration"}:
-                declarations.append(_function(node, doc))
+                declarations.append(_function(node, place))
             elif node.type.endswith("_declaration"):
-                for spec, own in _specs(node):
-                    # `type A struct{}` alone: the declaration has its comment and its text.
-                    is_alone = not own.end
+                for spec, own in _specs(node, place):
                     bases += _bases(spec)
-                    declarations += _declared(
-                        spec, doc if is_alone else own, node if _is_single(node) else spec
-                    )
+                    declarations += _declared(spec, own, node if _is_single(node) else spec)
         return Parsed(tuple(declarations), tuple(imports), root.has_error, tuple(bases))
 
     def fields(self, source: bytes) -> list[TypeField]:
@@ -90,10 +107,6 @@ class GoLanguage(Language):
         called = {"identifier", "selector_expression"}
         return calls_in(_GRAMMAR, source, called, {"identifier", "package_identifier"})
 
-    def imports(self, source: bytes) -> tuple[Import, ...]:  # noqa: ARG002  # as it is called
-        """Return nothing, because Go has imports only at the top of a file."""
-        return ()
-
     def module_of(self, path: str) -> str:
         """Return the dotted folder of a file."""
         return path.rpartition("/")[0].replace("/", ".")
@@ -101,11 +114,6 @@ class GoLanguage(Language):
     def import_target(self, target: str, path: str) -> str:  # noqa: ARG002  # as it is called
         """Return the dotted path of an imported package."""
         return target.replace("/", ".")
-
-    @property
-    def names_packages_inside(self) -> bool:
-        """Whether the package itself, and not its path, determines the name under which it is imported."""
-        return True
 
     def is_own_library(self, target: str) -> bool:
         """Return whether a package is in Go's own library, whose paths don't begin with a domain."""
@@ -127,64 +135,32 @@ class GoLanguage(Language):
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List the syntax errors of a snippet without running it."""
-        return go_problems(self, code, context)
+        found = super().problems(code, context)
+        return found or (_stray_statements(code) if context == "file" else [])
 
 
 LANGUAGE = GoLanguage()
 
 
-def _with_docs(parent: Node, *, row_before: int) -> Iterator[tuple[Node, Span]]:
-    """Yield the children of a node, each with the comment that ends on the line above it.
-
-    Args:
-        parent: of the children.
-        row_before: row in which the text before the first child ends: a comment in it belongs to that text.
-            The caller gives it, because the parser needs long to find the parent of a node.
-    """
-    start = end = row = None
-    last = row_before
-    for child in parent.named_children:
-        if child.type == "comment":
-            if child.start_point[0] == last:
-                continue
-            if row is None or child.start_point[0] != row + 1:
-                start = child.start_byte
-            end, row = child.end_byte, child.end_point[0]
-            continue
-        is_above = start is not None and row is not None and row + 1 == child.start_point[0]
-        yield child, Span(start or 0, end or 0) if is_above else Span()
-        start = end = row = None
-        last = child.end_point[0]
-
-
-def _specs(node: Node) -> Iterator[tuple[Node, Span]]:
-    for child, doc in _with_docs(node, row_before=node.start_point[0]):
+def _specs(node: Node, place: NodePlace) -> Iterator[tuple[Node, NodePlace]]:
+    """Yield what a statement declares; a comment above the statement is for each that has none of its own."""
+    for child, own in children_of(node, place, node.start_point[0]):
         if child.type in _SPECS:
-            yield child, doc
+            yield child, own if own.doc.end else own._replace(doc=place.doc)
         elif child.type.endswith("_spec_list"):
-            yield from _specs(child)
+            yield from _specs(child, place)
 
 
 def _is_single(node: Node) -> bool:
     return not any(child.type == "(" or child.type.endswith("_spec_list") for child in node.children)
 
 
-def _function(node: Node, doc: Span) -> Declaration:
-    name = name_of(node)
+def _function(node: Node, place: NodePlace) -> Declaration:
     receiver = node.child_by_field_name("receiver")
     owner = "" if receiver is None else _receiver_type(receiver)
-    body = node.child_by_field_name("body")
-    end = node.end_byte if body is None else body.start_byte
-    return Declaration(
-        name,
-        qualified(owner, name),
-        "method" if owner else "func",
-        node.start_point[0] + 1,
-        node.end_point[0] + 1,
-        span_of(node),
-        Span(node.start_byte, end),
-        doc,
-    )
+    head = head_before(node, node.child_by_field_name("body"))
+    kind: Kind = "method" if owner else "func"
+    return declared(node, name_of(node), kind, place._replace(owner=owner), head=head)
 
 
 def _receiver_type(receiver: Node) -> str:
@@ -201,37 +177,29 @@ def _last_part(text: str) -> str:
     return text.lstrip("* (").partition("[")[0].rpartition(".")[2].strip(") ")
 
 
-def _declared(spec: Node, doc: Span, whole: Node) -> Iterator[Declaration]:
+def _declared(spec: Node, place: NodePlace, whole: Node) -> Iterator[Declaration]:
     if spec.type in {"const_spec", "var_spec"}:
-        return _values(spec, doc, whole)
-    return _type(spec, doc, whole)
+        return _values(spec, place, whole)
+    return _type(spec, place, whole)
 
 
-def _values(spec: Node, doc: Span, whole: Node) -> Iterator[Declaration]:
+def _values(spec: Node, place: NodePlace, whole: Node) -> Iterator[Declaration]:
     kind: Kind = "const" if spec.type == "const_spec" else "var"
     values = spec.child_by_field_name("value")
     each = [] if values is None else values.named_children
     names = [name for name in spec.children_by_field_name("name") if name.type == "identifier"]
-    for place, name in enumerate(names):
-        text = text_of(name)
-        if text != "_":
-            value = each[place] if len(each) == len(names) else values
-            line, last = name.start_point[0] + 1, spec.end_point[0] + 1
-            yield Declaration(text, text, kind, line, last, span_of(whole), Span(), doc, span_of(value))
-
-
-_LONGEST_GROUP = 2000
-"""Bytes behind the beginning of a constant that belong to it, at most."""
+    for number, name in enumerate(names):
+        if text_of(name) != "_":
+            value = each[number] if len(each) == len(names) else values
+            yield declared(whole, text_of(name), kind, place, at=name, value=value)
 
 
 def _in_group(group: bytes, place: int, name: str) -> str:
     """Return the value of a constant in a group with `iota`; empty if it can't be read."""
     kind, values = "", list[str]()
-    root = parse_tree(_GRAMMAR, b"package p\n" + group)
-    declaration = next((one for one in root.named_children if one.type == "const_declaration"), None)
-    specs = (
-        [] if declaration is None else [one for one in declaration.named_children if one.type == "const_spec"]
-    )
+    root = parse_tree(_GRAMMAR, _PACKAGE + group)
+    declaration = next((one for one in root.named_children if one.type == "const_declaration"), root)
+    specs = [one for one in declaration.named_children if one.type == "const_spec"]
     for number, spec in enumerate(specs):
         given = spec.child_by_field_name("value")
         if given is not None:
@@ -239,26 +207,22 @@ def _in_group(group: bytes, place: int, name: str) -> str:
             kind = "" if made is None else text_of(made)
             values = [text_of(one) for one in given.named_children]
         names = [text_of(one) for one in spec.children_by_field_name("name")]
-        if spec.start_byte - len(b"package p\n") >= place and name in names and values:
+        if spec.start_byte - len(_PACKAGE) >= place and name in names and values:
             value = values[min(names.index(name), len(values) - 1)]
             shown = str(number) if value == "iota" else re.sub(r"\biota\b", str(number), value)
             return f"{kind}({shown})" if kind else shown
     return ""
 
 
-def _type(spec: Node, doc: Span, whole: Node) -> Iterator[Declaration]:
+def _type(spec: Node, place: NodePlace, whole: Node) -> Iterator[Declaration]:
     name, made = name_of(spec), spec.child_by_field_name("type")
     kind: Kind = "type" if made is None else _KINDS.get(made.type, "type")
     end = spec.end_byte if made is None or kind == "type" else made.start_byte + len(kind)
-    line, last = spec.start_point[0] + 1, spec.end_point[0] + 1
-    yield Declaration(name, name, kind, line, last, span_of(whole), Span(whole.start_byte, end), doc)
-    if made is None or kind != "interface":
-        return
-    for method, method_doc in _with_docs(made, row_before=made.start_point[0]):
-        if method.type == "method_elem":
-            own, span = name_of(method), span_of(method)
-            first, end = method.start_point[0] + 1, method.end_point[0] + 1
-            yield Declaration(own, f"{name}.{own}", "method", first, end, span, span, method_doc)
+    yield declared(whole, name, kind, place, at=spec, head=Span(whole.start_byte, end))
+    if made is not None and kind == "interface":
+        for method, own in children_of(made, NodePlace(name), made.start_point[0]):
+            if method.type == "method_elem":
+                yield declared(method, name_of(method), "method", own)
 
 
 def _bases(spec: Node) -> Iterator[Base]:
@@ -273,11 +237,8 @@ def _bases(spec: Node) -> Iterator[Base]:
                 kind = field.named_children[0]
             else:
                 continue
-            name = (
-                ""
-                if kind is None
-                else "".join(text_of(kind)[:LONGEST_NAME].lstrip("*").partition("[")[0].split())
-            )
+            text = "" if kind is None else text_of(kind)[:LONGEST_NAME]
+            name = "".join(text.lstrip("*").partition("[")[0].split())
             if re.fullmatch(r"\w+(\.\w+)?", name):
                 yield Base(owner, name)
 
@@ -305,3 +266,18 @@ def _all(root: Node, kind: str, inside: str | None = None) -> Iterator[Node]:
             yield node
         level += node.type == inside
         waiting += [(child, level) for child in reversed(node.named_children)]
+
+
+def _stray_statements(code: str) -> list[SyntaxProblem]:
+    """Return the first statement of a file that is outside of a function, which the grammar accepts."""
+    source = code.encode(errors="replace")
+    top = [node for node in parse_tree(_GRAMMAR, source).named_children if node.type != "comment"]
+    if not top or top[0].type != "package_clause":
+        return []
+    for node in top[1:]:
+        if not node.type.endswith("_declaration") or node.type == "short_var_declaration":
+            row = node.start_point[0]
+            before = source.split(b"\n")[row][: node.start_point[1]].decode(errors="replace")
+            message = "a statement is outside of a function"
+            return [SyntaxProblem(row + 1, len(before) + 1, message, "Put it into a function")]
+    return []

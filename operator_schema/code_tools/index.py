@@ -11,17 +11,20 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import CallError
-from .language import IN_WORDS, Declaration, Parsed, SlowParseError, known_language, same_kinds
+from .language import Declaration, Parsed, known_language, same_kinds
 from .module_names import Modules
 from .name_patterns import NameTable, Pattern, WordTable, lines_of
-from .source_files import Content, FileKey, Skipped, Tree, key_of, read_source
+from .parsing import SlowParseError
+from .source_files import Content, FileKey, Skipped, key_of, read_source
+from .source_tree import Tree
 from .undecodable_paths import paths_shown_as
+from .words import words_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, KeysView, Sequence
 
     from .index_cache import IndexCache
-    from .language import Kind, Language
+    from .language import Kind, Language, Span
 
 
 _BATCH = 100
@@ -51,7 +54,6 @@ class SourceFile(NamedTuple):
         digest: of its content.
         parsed: what it declares.
         is_aside: whether it seems to be a test, a benchmark, an example, built, or a copy of other code.
-        is_plain: whether positions in the parsed text are positions in the file, byte for byte.
         lines: of the names of its declarations, for a `NameTable`: whether they are qualified, and whether
             case makes no difference, to the text.
     """
@@ -62,7 +64,6 @@ class SourceFile(NamedTuple):
     digest: bytes
     parsed: Parsed
     is_aside: bool
-    is_plain: bool
     lines: dict[tuple[bool, bool], str]
 
     @property
@@ -91,6 +92,16 @@ class FoundDeclaration(NamedTuple):
 
     file: SourceFile
     declaration: Declaration
+
+    @property
+    def location(self) -> str:
+        """Its file and line, such as `codec/codec.py:12`."""
+        return f"{self.file.path}:{self.declaration.line}"
+
+    @property
+    def key(self) -> tuple[str, Span]:
+        """Its place, which no other declaration has."""
+        return self.file.path, self.declaration.whole
 
 
 _MOST_RECENT = 8_000_000
@@ -280,6 +291,12 @@ class Index:
                 if declaration.owner == owner:
                     yield FoundDeclaration(file, declaration)
 
+    def owner_of(self, found: FoundDeclaration) -> FoundDeclaration | None:
+        """Return the type of a member; None if it isn't a member, or its type isn't known."""
+        name = found.declaration.owner
+        each = [one for file in self.beside(found.file) for one in self.declared(file, name)] if name else []
+        return each[0] if each else None
+
     def popularity(self, file: SourceFile) -> int:
         """Return how many files import the module of a file, or a name from it."""
         return self._imports()[file.language.module_of(file.path)]
@@ -362,7 +379,7 @@ class Index:
         """
         for any_case in (False, True):
             # Files come in a fixed order, so the same files always answer the same.
-            matching = self._matching(Pattern(names, any_case=any_case), "." in names, kind, path)
+            matching = self.matching(Pattern(names, any_case=any_case), kind, path, is_qualified="." in names)
             found = list(islice(matching, limit + MOST_COUNTED))
             if found:
                 is_file = path and found[0].file is found[-1].file
@@ -383,7 +400,7 @@ class Index:
         """
         if not known or names.casefold() == names.upper():  # it has no letters
             return []
-        matching = self._matching(Pattern(names, any_case=True), "." in names, kind, path)
+        matching = self.matching(Pattern(names, any_case=True), kind, path, is_qualified="." in names)
         told = {one.declaration.qualified for one in known}
         others = {one.declaration.qualified: one for one in islice(matching, MOST_COUNTED)}
         return sorted(others.keys() - told, key=lambda name: self._rank(others[name], names))
@@ -408,17 +425,17 @@ class Index:
         """Yield the name of each declaration."""
         return iter(self._by_name)
 
-    def matching(self, pattern: Pattern, limit: int) -> Iterator[FoundDeclaration]:
-        """Yield the declarations whose names match a pattern, in the order of the index."""
-        return islice(self._matching(pattern, False, None), limit)  # noqa: FBT003  # private
-
-    def _matching(
-        self,
-        pattern: Pattern,
-        is_qualified: bool,  # noqa: FBT001  # private
-        kind: Kind | None,
-        path: str = "",
+    def matching(
+        self, pattern: Pattern, kind: Kind | None = None, path: str = "", *, is_qualified: bool = False
     ) -> Iterator[FoundDeclaration]:
+        """Yield the declarations whose names match a pattern, in the order of the index.
+
+        Args:
+            pattern: of the names.
+            kind: of the declarations; None for all.
+            path: of a file, a folder or a pattern of them; empty for all files.
+            is_qualified: whether the pattern is of qualified names.
+        """
         kinds = None if kind is None else same_kinds(kind)
         table, files = self._table((is_qualified, pattern.any_case), path)
         for number, place in table.matches(pattern):
@@ -573,10 +590,8 @@ def _source_file(
     path: str, content: Content, digest: bytes, parsed: Parsed, before: SourceFile | None
 ) -> SourceFile:
     if before is not None and before.parsed is parsed:
-        return before._replace(key=content.key, is_young=content.is_young, is_plain=content.is_plain)
-    return SourceFile(
-        path, content.key, content.is_young, digest, parsed, is_aside(path), content.is_plain, {}
-    )
+        return before._replace(key=content.key, is_young=content.is_young)
+    return SourceFile(path, content.key, content.is_young, digest, parsed, is_aside(path), {})
 
 
 def _lines(file: SourceFile, is_qualified: bool, any_case: bool) -> str:  # noqa: FBT001  # private
@@ -625,15 +640,3 @@ def _targets(file: SourceFile) -> set[str]:
         target = language.import_target(one.target, file.path)
         found |= {target, target.rpartition(".")[0]}
     return found
-
-
-_ZERO, _NINE = b"09"
-_ONLY_WORDS = bytes([byte if is_in_word else ord(" ") for byte, is_in_word in enumerate(IN_WORDS)])
-
-
-def words_in(source: bytes) -> str:
-    """Return each word of a file once, one on each line; numbers are left out."""
-    # Many times faster than a search by an expression.
-    found = dict.fromkeys(source.translate(_ONLY_WORDS).split())
-    words = [word for word in found if not _ZERO <= word[0] <= _NINE]
-    return b"\n".join([b"", *words, b""]).decode(errors="replace")

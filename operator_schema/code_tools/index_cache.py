@@ -7,9 +7,7 @@ import os
 import sqlite3
 import stat
 import sys
-import time
 from contextlib import closing, suppress
-from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -51,9 +49,6 @@ _BESIDE: Mapping[str, tuple[bytes, ...]] = {
 Sources: https://www.sqlite.org/fileformat.html, https://www.sqlite.org/walformat.html
 """
 
-_SETTLED = 2.0
-"""Seconds in which another process has made a cache that it began to make."""
-
 _DAMAGED = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 
 
@@ -63,11 +58,8 @@ def check_cache(path: Path) -> None:
     Raises:
         ValueError: it is anything else, such as a text, a link, or the database of another program.
     """
-    if _refusal(path) is None or (_may_be_in_the_making(path) and _settles(path)):
-        return
     # Another process may have made it between two looks: it wasn't there, and then files beside it were.
-    message = _refusal(path)
-    if message is not None:
+    if _refusal(path) is not None and (message := _refusal(path)) is not None:
         raise ValueError(message)
 
 
@@ -105,21 +97,6 @@ def _begins_with(path: Path, beginnings: Sequence[bytes]) -> bool:
     return any(beginning.startswith(head) for beginning in beginnings)
 
 
-def _may_be_in_the_making(path: Path) -> bool:
-    state = _state(path)
-    return state is None or (stat.S_ISREG(state.st_mode) and not state.st_size)
-
-
-def _settles(path: Path) -> bool:
-    """Wait a moment, because another process may be making the same cache, which is empty at first."""
-    end = time.monotonic() + _SETTLED
-    while time.monotonic() < end:
-        time.sleep(0.01)
-        if _refusal(path) is None:
-            return True
-    return False
-
-
 def _state(path: Path) -> os.stat_result | None:
     """Return the state of a file without following links; None if it can't be read."""
     try:
@@ -148,28 +125,17 @@ def _head(path: Path, size: int) -> bytes:
         return file.read(size) or b""
 
 
-def _make(path: Path) -> bool:
-    """Create an empty cache, and return whether the file is new."""
+def _make(path: Path) -> None:
+    """Create an empty cache, unless there is a file: all of it at once, so that nobody sees a part of it."""
+    if os.path.lexists(path):
+        return
     path.parent.mkdir(parents=True, exist_ok=True)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-    try:
-        descriptor = os.open(path, flags, 0o644)
-    except FileExistsError:
-        return False
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(_new_database())
-    return True
-
-
-@cache
-def _new_database() -> bytes:
-    """Return the content of an empty database that is marked as a cache."""
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "new")
-        with closing(sqlite3.connect(path)) as connection, connection:
+    with TemporaryDirectory(dir=path.parent) as folder, suppress(FileExistsError):
+        new = Path(folder, "new")
+        with closing(sqlite3.connect(new)) as connection, connection:
             connection.execute(f"PRAGMA application_id={_OURS}")
             connection.execute("CREATE TABLE about (made_by TEXT)")
-        return path.read_bytes()
+        os.link(new, path)
 
 
 class IndexCache:
@@ -247,8 +213,7 @@ class IndexCache:
         return connection
 
     def _load(self) -> dict[str, tuple[bytes, str]]:
-        if not _make(self.path):
-            check_cache(self.path)  # another process may be making it
+        _make(self.path)
         with closing(self._connected()) as connection, connection:
             connection.execute("CREATE TABLE IF NOT EXISTS about (made_by TEXT)")
             made_by = connection.execute("SELECT made_by FROM about").fetchone()

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from .brace_language import (
-    BraceLanguage,
-    Member,
+from .brace_language import BraceLanguage, Member, bases_in, members
+from .language import Import, lexer
+from .nodes import (
     NodePlace,
     NodeReading,
-    bases_in,
+    called_name,
     declared,
-    members,
-    start_of,
+    head_before,
+    name_of,
+    nodes_in,
+    qualified,
+    text_of,
 )
-from .language import BRACKETS, Import, called_name, name_of, nodes_in, qualified, text_of
 from .snippets import Wrapper, one_item
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from .language import Context, Kind
+    from .language import Kind
+    from .snippets import Context
 
 _KINDS: Mapping[str, Kind] = {
     "annotation_type_declaration": "interface",
@@ -38,8 +40,6 @@ _KINDS: Mapping[str, Kind] = {
 }
 _EXTENDED = frozenset({"extends_interfaces", "super_interfaces", "superclass", "type_list"})
 _FIELDS = frozenset({"constant_declaration", "field_declaration", "local_variable_declaration"})
-_HIDDEN = r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \"\"\"(?:\\.|[^\\])*?(?:\"\"\"|\Z) | "(?:\\.|[^"\\\n])*"? |
-        '(?:\\.|[^'\\\n])+'?"""
 _OF_OBJECT = (
     *("clone", "equals", "finalize", "getClass", "hashCode", "notify", "notifyAll", "toString", "wait"),
 )
@@ -72,12 +72,15 @@ def _is_expression(root: Node) -> bool:
 class JavaLanguage(BraceLanguage):
     """Reads declarations from Java."""
 
-    name = "java"
+    name = family = "java"
     grammar = "tree_sitter_java"
     package_is_folder = True
+    has_plain_members = heads_name_members = True
     name_nodes = frozenset({"identifier", "type_identifier"})
-    hidden = re.compile(_HIDDEN, re.DOTALL | re.VERBOSE)
-    tokens = re.compile(f"{_HIDDEN} | {BRACKETS}", re.DOTALL | re.VERBOSE)
+    hidden, tokens = lexer(
+        r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \"\"\"(?:\\.|[^\\])*?(?:\"\"\"|\Z) | "(?:\\.|[^"\\\n])*"? |
+            '(?:\\.|[^'\\\n])+'?"""
+    )
     spanning = (b"/*", b'"""', b"\\\n")
     wrappers: Mapping[Context, Wrapper] = {
         "file": Wrapper(),
@@ -98,11 +101,8 @@ class JavaLanguage(BraceLanguage):
             return NodeReading(members(node, self.members_in(node), "const" if is_constant else "var", place))
         name, body = name_of(node), node.child_by_field_name("body")
         at, value = node.child_by_field_name("name"), node.child_by_field_name("value")
-        found = [
-            declared(
-                node, name, kind, place, at=at, end=start_of(body), value=value, head=_after_annotations(node)
-            )
-        ]
+        head = head_before(node, body, start=_after_annotations(node))
+        found = [declared(node, name, kind, place, at=at, head=head, value=value)]
         own = NodePlace(qualified(place.owner, name), is_member=True)
         if node.type == "record_declaration":
             found += members(node, self._components(node), "var", own)
@@ -167,11 +167,6 @@ class JavaLanguage(BraceLanguage):
         """Return the members that a usual type of Java's own library gives; None for another type."""
         own = _MEMBERS.get(base.removeprefix("java.lang."))
         return None if own is None else (*own, *_OF_OBJECT)
-
-    @property
-    def has_plain_members(self) -> bool:
-        """Whether methods use members without a prefix, as they do in Java."""
-        return True
 
     def package_of(self, path: str) -> str:
         """Return the package of a file, which `src/main/java` and `src/test/java` may share."""

@@ -6,14 +6,15 @@ import re
 import sys
 from typing import TYPE_CHECKING, NamedTuple
 
-from .language import SyntaxProblem, nodes_in, text_of
+from .nodes import nodes_in, text_of
+from .snippets import SyntaxProblem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from tree_sitter import Node
 
-    from .language import Context
+    from .snippets import Context
 
 _GRAMMAR = "tree_sitter_python"
 

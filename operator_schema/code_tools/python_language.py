@@ -7,37 +7,28 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .language import (
-    BRACKETS,
+from .function_text import end_of_head
+from .language import BRACKETS, NOWHERE, Base, Declaration, Import, Language, Parsed, Span, TypeField
+from .nodes import (
     LONGEST_NAME,
-    NOWHERE,
-    Base,
-    Declaration,
-    Import,
-    Language,
-    Parsed,
-    Span,
-    SyntaxProblem,
-    TypeField,
+    NodePlace,
     called_name,
-    end_of_head,
-    lines_with,
+    declared,
     nodes_in,
-    parse_tree,
-    places_of,
-    qualified,
     span_of,
     text_in,
     text_of,
 )
+from .parsing import parse_tree
+from .words import lines_with, places_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tree_sitter import Node
 
-    from .language import Context, Kind
-
+    from .language import Kind
+    from .snippets import Context, SyntaxProblem
 
 _GRAMMAR = "tree_sitter_python"
 _OPEN = frozenset(
@@ -85,10 +76,10 @@ _TYPE_MAKERS = frozenset({"NewType", "ParamSpec", "TypeVar", "TypeVarTuple", "Ty
 class PythonLanguage(Language):
     """Reads declarations from Python."""
 
-    name = "python"
+    name = family = "python"
     grammar = _GRAMMAR
     bodies_inside = True
-    package_is_folder = False
+    heads_name_members = True
     self_names = frozenset({"self", "cls"})
     hidden = re.compile(rf"""[\#"'] (?: {_HIDDEN} )""", re.DOTALL | re.VERBOSE)
     tokens = re.compile(rf"""[\#"'\[\](){{}}] (?: {_HIDDEN} | (?<={BRACKETS}) )""", re.DOTALL | re.VERBOSE)
@@ -204,11 +195,6 @@ class PythonLanguage(Language):
         is_untyped = name in _UNTYPED.findall(source[: end_of_head(source)].decode("latin-1"))
         return "" if is_untyped else (bound[0][2] or bound[0][4]).strip("\"'")
 
-    @property
-    def heads_name_members(self) -> bool:
-        """Whether the signature of a method uses members without a prefix, as in the body of its class."""
-        return True
-
     def module_of(self, path: str) -> str:
         """Return the dotted name of the module in a file."""
         return path.rpartition(".")[0].removesuffix("__init__").strip("/").replace("/", ".")
@@ -281,16 +267,8 @@ def _made(source: bytes, node: Node, whole: Node, owner: str, kind: Kind) -> Dec
     said = "" if name is None else text_in(source, name)
     last = field("return_type") or field("parameters") or field("superclasses") or field("type_parameters")
     head = Span(node.start_byte, (last or name or node).end_byte)
-    return Declaration(
-        said,
-        qualified(owner, said),
-        kind,
-        node.start_point[0] + 1,
-        node.end_point[0] + 1,
-        span_of(whole),
-        head,
-        NOWHERE if body is None else _doc(body),
-    )
+    place = NodePlace(owner, doc=NOWHERE if body is None else _doc(body), start=whole.start_byte)
+    return declared(node, said, kind, place, head=head)
 
 
 def _last_part(source: bytes, node: Node) -> str:
@@ -348,16 +326,9 @@ def _assigned(source: bytes, statement: Node, owner: str) -> Iterator[Declaratio
         for target, own in _with_values(_targets(assignment), value):
             if target.type == "identifier":
                 name = text_in(source, target)
-                yield Declaration(
-                    name,
-                    qualified(owner, name),
-                    kind or ("const" if name.isupper() else "var"),
-                    target.start_point[0] + 1,
-                    statement.end_point[0] + 1,
-                    span_of(statement),
-                    NOWHERE,
-                    NOWHERE,
-                    span_of(own),
+                own_kind = kind or ("const" if name.isupper() else "var")
+                yield declared(
+                    statement, name, own_kind, NodePlace(owner), at=target, head=NOWHERE, value=own
                 )
 
 
@@ -391,19 +362,7 @@ def _alias(source: bytes, node: Node, owner: str) -> Iterator[Declaration]:
     if left is None:
         return
     name = text_in(source, left).partition("[")[0].strip()
-    line = left.start_point[0] + 1
-    whole = span_of(node)
-    yield Declaration(
-        name,
-        qualified(owner, name),
-        "type",
-        line,
-        node.end_point[0] + 1,
-        whole,
-        NOWHERE,
-        NOWHERE,
-        span_of(right),
-    )
+    yield declared(node, name, "type", NodePlace(owner), at=left, head=NOWHERE, value=right)
 
 
 def _imports(source: bytes, node: Node) -> Iterator[Import]:

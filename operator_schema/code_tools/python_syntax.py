@@ -8,13 +8,13 @@ import textwrap
 import warnings
 from typing import TYPE_CHECKING, cast
 
-from .language import SyntaxProblem, parse_tree
-from .snippets import MOST_PROBLEMS, brackets_put_right
+from .parsing import parse_tree
+from .snippets import MOST_PROBLEMS, SyntaxProblem, brackets_put_right
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .language import Context
+    from .snippets import Context
 
 _NAME = "operator_schema_snippet"
 _QUIET = ("ignore", None, Warning, re.compile(_NAME), 0)

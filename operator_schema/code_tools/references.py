@@ -1,4 +1,4 @@
-"""Who uses a declaration, who implements it, and how certain is each place?"""
+"""Who uses a declaration, and how certain is each place?"""
 
 from __future__ import annotations
 
@@ -7,21 +7,25 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from .go_interfaces import METHODS
+from .budget import joined
+from .code_places import Places
+from .function_text import IMPORT, FunctionText
 from .index import FoundDeclaration, is_at
-from .language import FUNCTIONS, TYPES, places_of
-from .lookup import path_problem
+from .language import FUNCTIONS, TYPES
+from .misses import languages_note, path_problem
 from .resolution import Resolver, Way
-from .results import Implementation, ImplementationsFound, PlaceShown, ReferencesFound
-from .source_text import IMPORT, FunctionText, Places, head_of, location, source_of
+from .results import PlaceShown, ReferencesFound
+from .source_text import source_of
+from .words import has_word, places_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
+    from .budget import Budget
     from .index import Index, SourceFile
     from .language import Declaration, Import, Span
-    from .lookup import Sought
-    from .results import Budget, Certainty
+    from .resolution import Sought
+    from .results import Certainty
 
 _MOST_FILES = 500
 _MOST_BYTES = 20_000_000
@@ -102,7 +106,7 @@ def references_shown(sought: Sought, path: str, budget: Budget) -> ReferencesFou
     result = ReferencesFound(
         found=True,
         name=budget.line(target.declaration.qualified),
-        location=budget.line(location(target)),
+        location=budget.line(target.location),
         certain=counts["certain"],
         likely=counts["likely"],
         text=counts["text"],
@@ -119,11 +123,10 @@ def references_shown(sought: Sought, path: str, budget: Budget) -> ReferencesFou
     if uses.unread:
         notes.append(f"{uses.unread} more files have the word, and weren't looked into: give a path.")
     if len(ways) > 1:
-        others = ", ".join([location(way.found) for way in ways[1:4]])
+        others = ", ".join([way.found.location for way in ways[1:4]])
         notes.append(f"Other declarations of this name: {others}.")
-    if languages := sought.where.tree.unread():
-        notes.append(f"Not read: files of {', '.join(list(languages)[:4])}.")
-    if note := " ".join(filter(None, notes)):
+    notes.append(languages_note(sought.where))
+    if note := joined(*notes):
         result["note"] = note[:_LONGEST_NOTE]
     return result
 
@@ -159,14 +162,11 @@ def uses_of(index: Index, target: FoundDeclaration, path: str = "") -> Uses:
     name = target.declaration.name
     family = target.file.language.family
     at = None if not path else {file.path for file in index.at(path)}
-    known: dict[str, bool] = {}
-    files: list[SourceFile] = []
-    for file in index.with_word(name):
-        ending = file.path[file.path.rfind(".") :]
-        if ending not in known:
-            known[ending] = file.language.family == family
-        if known[ending] and (at is None or file.path in at):
-            files.append(file)
+    files = [
+        file
+        for file in index.with_word(name)
+        if file.language.family == family and (at is None or file.path in at)
+    ]
     near = _near(index, target, files)
     files.sort(key=lambda file: (file is not target.file, file.path not in near))
     seeker = _Seeker(index, target)
@@ -206,8 +206,8 @@ class _Seeker:
         self._target = target
         self._name = target.declaration.name
         self._resolver = Resolver(index, with_steps=False)
-        self._owner = self._owner_of(target)
-        self._related: dict[tuple[str, str], bool] = {}
+        self._owner = index.owner_of(target)
+        self._related: dict[tuple[str, Span], bool] = {}
         self._function: FunctionText | None = None
         """The function that was looked at last."""
         self.others = 0
@@ -224,13 +224,6 @@ class _Seeker:
                 for base in file.parsed.bases
             )
         )
-
-    def _owner_of(self, found: FoundDeclaration) -> FoundDeclaration | None:
-        owner = found.declaration.owner
-        if not owner:
-            return None
-        alike = [one for file in self._index.beside(found.file) for one in self._index.declared(file, owner)]
-        return alike[0] if alike else None
 
     def in_file(self, file: SourceFile) -> Iterator[Reference]:
         """Yield the uses in a file."""
@@ -370,7 +363,7 @@ class _Seeker:
             return False
         value = way.found.declaration.value
         text = source_of(self._index, way.found.file)[value.start : value.end]
-        return next(places_of(self._name.encode(), text), None) is not None
+        return has_word(self._name.encode(), text)
 
     def _of_import(self, file: SourceFile, around: list[Declaration]) -> Certainty | None:
         """Return how certainly a name in an import at the top of a file means the target."""
@@ -441,15 +434,17 @@ class _Seeker:
 
     def _is_related(self, found: FoundDeclaration) -> bool:
         """Return whether a method overrides the target, or the target overrides it."""
-        key = found.file.path, found.declaration.qualified
-        if key not in self._related:
-            mro, owner = self._resolver.mro, self._owner_of(found)
-            self._related[key] = (
+        if found.key not in self._related:
+            owner = self._index.owner_of(found)
+            self._related[found.key] = (
                 owner is not None
                 and self._owner is not None
-                and (_has(mro(owner), self._owner) or _has(mro(self._owner), owner))
+                and (self._inherits(owner, self._owner) or self._inherits(self._owner, owner))
             )
-        return self._related[key]
+        return self._related[found.key]
+
+    def _inherits(self, one: FoundDeclaration, base: FoundDeclaration) -> bool:
+        return any(each is not None and each.key == base.key for each in self._resolver.mro(one))
 
 
 def _names_field(source: bytes, at: int, end: int) -> bool:
@@ -462,320 +457,3 @@ def _end_of_chain(before: bytes) -> bytes:
     """Return the end of a text that can be a chain of dotted names."""
     backwards = _CHAIN_SIGNS.match(before[::-1])
     return before if backwards is None else before[max(len(before) - backwards.end() - 1, 0) :]
-
-
-def _has(types: list[FoundDeclaration | None], wanted: FoundDeclaration) -> bool:
-    whole = wanted.declaration.whole
-    return any(
-        one is not None and one.file is wanted.file and one.declaration.whole == whole for one in types
-    )
-
-
-_MOST_HEIRS = 2000
-_MOST_TARGETS = 10
-_IMPLEMENTED = frozenset({"class", "interface"})
-"""Kinds of what is mostly implemented."""
-
-
-class _Heir(NamedTuple):
-    """A type that extends or implements another one, or a method that overrides another one.
-
-    Attributes:
-        found: the type or method.
-        certainty: how sure that is.
-        by: the qualified name of the type in between; empty if it does so itself.
-    """
-
-    found: FoundDeclaration
-    certainty: Certainty
-    by: str = ""
-
-
-def implementations_shown(sought: Sought, budget: Budget) -> ImplementationsFound:
-    """Describe what extends, implements or overrides the first declaration of a list.
-
-    Args:
-        sought: the declarations.
-        budget: for the characters of the result.
-
-    Raises:
-        ChangedError: a file has changed since the index read it.
-    """
-    index = sought.where
-    each = [way.found for way in sought.ways[:_MOST_TARGETS]]
-    # What can be implemented comes first: a struct of Go may have the name of an interface.
-    each.sort(key=lambda one: one.declaration.kind not in _IMPLEMENTED)
-    target, heirs = each[0], list[_Heir]()
-    for one in each:
-        if heirs := _heirs_of(index, one):
-            target = one
-            break
-    result = ImplementationsFound(
-        found=True, name=budget.line(target.declaration.qualified), location=budget.line(location(target))
-    )
-    _add_heirs(result, heirs, budget)
-    kind = target.declaration.kind
-    notes = [sought.note]
-    if kind not in TYPES and not target.declaration.owner:
-        result["reason"] = "of another kind"
-        notes.append(f"This is a {kind}: for its uses, call references.")
-    elif not heirs:
-        result["reason"] = "not declared"
-        notes.append("Nothing that is read extends, implements or replaces it.")
-    others = [location(one) for one in each if one is not target]
-    if others:
-        notes.append(f"Other declarations of this name: {', '.join(others[:3])}.")
-    _add_note(result, index, notes, budget)
-    return result
-
-
-def implementations_of_outer(index: Index, name: str, budget: Budget) -> ImplementationsFound | None:
-    """Describe the types that extend or implement a type from outside of the root; None if there are none.
-
-    Args:
-        index: to look in.
-        name: with dots, of the type or of a method of it.
-        budget: for the characters of the result.
-
-    Raises:
-        ChangedError: a file has changed since the index read it.
-    """
-    heirs = _heirs_of_outer(index, name)
-    owner, _, member = name.rpartition(".")
-    if not heirs and owner:
-        heirs = _replacing(index, _heirs_of_outer(index, owner), member)
-    if not heirs:
-        return None
-    result = ImplementationsFound(found=True, name=budget.line(name), reason="outside of the root")
-    _add_heirs(result, heirs, budget)
-    _add_note(
-        result,
-        index,
-        ["It isn't declared below the root: these name it as a base, or have its methods."],
-        budget,
-    )
-    return result
-
-
-def _add_heirs(result: ImplementationsFound, heirs: list[_Heir], budget: Budget) -> None:
-    result["implementations"] = budget.items(map(_shown, heirs), 1, "implementations", of=len(heirs))
-
-
-def _add_note(result: ImplementationsFound, index: Index, notes: list[str], budget: Budget) -> None:
-    if languages := index.tree.unread():
-        notes.append(f"Not read: files of {', '.join(list(languages)[:4])}.")
-    if note := " ".join(filter(None, [*notes, budget.note])):
-        result["note"] = note
-
-
-def _shown(heir: _Heir) -> Implementation:
-    shown = Implementation(
-        name=heir.found.declaration.qualified, location=location(heir.found), sure=heir.certainty
-    )
-    if heir.by:
-        shown["by"] = heir.by
-    return shown
-
-
-def _heirs_of(index: Index, target: FoundDeclaration) -> list[_Heir]:
-    """List the types that inherit from a type, or the methods that override a method, the direct ones first.
-
-    Args:
-        index: to look in.
-        target: the type or method.
-
-    Raises:
-        ChangedError: a file has changed since the index read it.
-    """
-    if target.declaration.kind in TYPES:
-        return _types_below(index, target)
-    name, owner = target.declaration.name, target.declaration.owner
-    owners = (
-        [one for file in index.beside(target.file) for one in index.declared(file, owner)] if owner else []
-    )
-    return _replacing(index, _types_below(index, owners[0]) if owners else [], name)
-
-
-def _replacing(index: Index, heirs: list[_Heir], name: str) -> list[_Heir]:
-    """List the methods that some types have under a name."""
-    found: list[_Heir] = []
-    for heir in heirs:
-        own = [one for one in index.members(heir.found) if one.declaration.name == name]
-        found += [_Heir(one, heir.certainty, heir.by) for one in own[:1]]
-    return found
-
-
-def _heirs_of_outer(index: Index, name: str) -> list[_Heir]:
-    """List the types that inherit from a type outside of the root, directly or not."""
-    resolver = Resolver(index, with_steps=False)
-    found: dict[tuple[str, Span], _Heir] = {}
-    for owner, file, full in _written_bases(index, resolver, name):
-        if f".{full}".endswith(f".{name}"):
-            sure: Certainty = "certain"
-        elif full == name.rpartition(".")[2] and not file.language.is_own_library(full):
-            sure = "likely"  # nothing says where it is from
-        else:
-            continue
-        found.setdefault(_key(owner), _Heir(owner, sure))
-    for heir in list(found.values()):
-        for below in _types_below(index, heir.found):
-            by = below.by or heir.found.declaration.qualified
-            found.setdefault(_key(below.found), below._replace(by=by))
-    if methods := METHODS.get(name):
-        by_methods = _with_methods(index, resolver, methods, _by_base(index), set(found))
-        found.update((_key(heir.found), heir) for heir in by_methods)
-    return list(found.values())
-
-
-def _written_bases(
-    index: Index, resolver: Resolver, name: str
-) -> Iterator[tuple[FoundDeclaration, SourceFile, str]]:
-    """Yield the types whose base is outside of the root and has the last part of a name.
-
-    Yields:
-        The type, the file that names the base, and the full name of the base by the imports of that file.
-    """
-    last = name.rpartition(".")[2]
-    for file in index.files():
-        for base in file.parsed.bases:
-            head, dot, rest = base.name.partition(".")
-            known = next((one for one in file.parsed.imports if one.name == head), None)
-            target = head if known is None else file.language.import_target(known.target, file.path)
-            full = f"{target}{dot}{rest}"
-            is_named = last in {base.name.rpartition(".")[2], full.rpartition(".")[2]}
-            if is_named and resolver.meant(file, base.name) is None:
-                yield from ((owner, file, full) for owner in _owners(index, file, base.owner)[:1])
-
-
-def _types_below(index: Index, target: FoundDeclaration) -> list[_Heir]:
-    resolver = Resolver(index, with_steps=False)
-    below = _by_base(index)
-    found: list[_Heir] = []
-    seen = {_key(target)}
-    waiting = [_Heir(target, "certain")]
-    for above in waiting:  # it grows by what is found
-        names = {above.found.declaration.name, *_other_names(index, above.found)}
-        by = "" if above.found is target else above.found.declaration.qualified
-        for heir in [one for name in sorted(names) for one in below.get(name, ())]:
-            sure = _certainty(resolver, heir, above) if _key(heir) not in seen else None
-            if sure is not None and len(found) < _MOST_HEIRS:
-                seen.add(_key(heir))
-                found.append(_Heir(heir, sure, by))
-                waiting.append(found[-1])
-    if target.declaration.kind == "interface" and target.file.path.endswith(".go"):
-        found += _with_methods(index, resolver, _method_set(index, resolver, target), below, seen)
-    return found
-
-
-def _key(found: FoundDeclaration) -> tuple[str, Span]:
-    return found.file.path, found.declaration.whole
-
-
-def _by_base(index: Index) -> dict[str, list[FoundDeclaration]]:
-    """Group all types that have a base by the last part of its name."""
-    below: dict[str, list[FoundDeclaration]] = {}
-    for file in index.files():
-        for base in file.parsed.bases:
-            owners = _owners(index, file, base.owner)
-            below.setdefault(base.name.rpartition(".")[2], []).extend(owners[:1])
-    return below
-
-
-def _owners(index: Index, file: SourceFile, owner: str) -> list[FoundDeclaration]:
-    """List the types that may be the owner of a base in a file."""
-    owners = index.declared(file, owner)
-    if not owners and file.path.endswith(".rs"):  # an `impl` may be in another file than its type
-        owners = [one for one in index.named(owner) if one.file.path.endswith(".rs")]
-    return owners
-
-
-def _other_names(index: Index, found: FoundDeclaration) -> set[str]:
-    """Return the other names under which files import a type."""
-    name = found.declaration.name
-    return {
-        one.name
-        for file in index.with_word(name)
-        for one in file.parsed.imports
-        if one.name not in {name, "*"} and one.target.endswith((f".{name}", f"/{name}", f":{name}"))
-    }
-
-
-def _certainty(resolver: Resolver, heir: FoundDeclaration, above: _Heir) -> Certainty | None:
-    """Return how certainly one type is the base of another; None if it isn't."""
-    bases = resolver.bases(heir)
-    if any(base is not None and _key(base) == _key(above.found) for base in bases):
-        return above.certainty
-    return "likely" if None in bases or heir.file.path.endswith(".rs") else None
-
-
-def _with_methods(
-    index: Index,
-    resolver: Resolver,
-    wanted: Mapping[str, tuple[int, int]],
-    below: dict[str, list[FoundDeclaration]],
-    seen: set[tuple[str, Span]],
-) -> list[_Heir]:
-    """List the types of Go that have all methods of an interface, with as many parameters and results."""
-    found: list[_Heir] = []
-    waiting = [
-        owner
-        for name in sorted(wanted)
-        for method in index.named(name)[:_MOST_HEIRS]
-        if method.file.path.endswith(".go") and method.declaration.owner
-        for file in index.beside(method.file)
-        for owner in index.declared(file, method.declaration.owner)[:1]
-    ]
-    looked_at: set[tuple[str, Span]] = set()
-    for owner in waiting:  # it grows by what embeds these
-        if _key(owner) in looked_at or len(looked_at) > _MOST_HEIRS:
-            continue
-        looked_at.add(_key(owner))
-        waiting += [one for one in below.get(owner.declaration.name, ()) if one.file.path.endswith(".go")]
-        if _key(owner) in seen or owner.declaration.kind == "interface":
-            continue
-        own = _method_set(index, resolver, owner, wanted)
-        if all(own.get(name) == shape for name, shape in wanted.items()):
-            seen.add(_key(owner))
-            found.append(_Heir(owner, "likely"))
-    return found
-
-
-def _method_set(
-    index: Index, resolver: Resolver, found: FoundDeclaration, names: Collection[str] | None = None
-) -> dict[str, tuple[int, int]]:
-    """Count the parameters and results of each method that a type of Go has or embeds.
-
-    Args:
-        index: to look in.
-        resolver: that finds what it embeds.
-        found: the type.
-        names: of the methods that are wanted; None for all.
-    """
-    each = [member for one in resolver.mro(found) if one is not None for member in index.members(one)]
-    methods: dict[str, tuple[int, int]] = {}
-    for member in each:
-        name = member.declaration.name
-        if member.declaration.kind == "method" and name not in methods and (names is None or name in names):
-            methods[name] = _shape_of(head_of(index, member), name)
-    return methods
-
-
-def _shape_of(head: str, name: str) -> tuple[int, int]:
-    """Return the numbers of parameters and results in the signature of a method of Go."""
-    behind = head.partition(f"{name}(")[2]
-    parameters, rest = _counted(behind)
-    rest = rest.strip()
-    return parameters, _counted(rest[1:])[0] if rest.startswith("(") else int(bool(rest))
-
-
-def _counted(text: str) -> tuple[int, str]:
-    """Count the items behind an opening bracket, and return the text behind the closing one."""
-    level, commas = 1, 0
-    for place, sign in enumerate(text):
-        level += (sign in "([{") - (sign in ")]}")
-        commas += sign == "," and level == 1
-        if level == 0:
-            inner = text[:place].strip().removesuffix(",")
-            commas -= text[:place].rstrip().endswith(",")
-            return commas + 1 if inner else 0, text[place + 1 :]
-    return commas, ""

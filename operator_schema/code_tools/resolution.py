@@ -7,8 +7,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from .index import FoundDeclaration
-from .language import FUNCTIONS, TYPES, Declaration, Import, Span, lines_with, places_of, qualified
-from .source_text import implementation_first, location, source_of, span_text
+from .language import FUNCTIONS, TYPES, Declaration, Import, Span
+from .nodes import qualified
+from .source_text import implementation_first, source_of, span_text
+from .words import has_word, lines_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -48,6 +50,20 @@ class Way(NamedTuple):
     def after(self, step: str) -> Way:
         """Return the same way with one more step at its beginning."""
         return self._replace(via=(step, *self.via))
+
+
+class Sought(NamedTuple):
+    """The declarations that were found for a name.
+
+    Attributes:
+        ways: at least one, the likeliest first.
+        where: the index that contains them.
+        note: where they are, if they aren't below the root.
+    """
+
+    ways: Sequence[Way]
+    where: Index
+    note: str = ""
 
 
 class Resolver:
@@ -97,7 +113,7 @@ class Resolver:
         for way in ways:
             alike = self._alike(way.found.file, way.found.declaration.qualified) or [way.found]
             for one in alike:
-                unlike.setdefault((one.file.path, one.declaration.whole), way._replace(found=one))
+                unlike.setdefault(one.key, way._replace(found=one))
         return list(unlike.values())
 
     def _in_modules(self, parts: list[str], path: str, places: Iterable[int]) -> Iterator[Way]:
@@ -424,7 +440,7 @@ class Resolver:
         other = self._meant(way.found.file, [*maker.split("."), *parts], level + 1)
         if other is None or (alias is None and other.found.declaration.kind == "func"):
             return None
-        step = f"{location(way.found)} {way.found.declaration.name} = {value if alias else f'{maker}(…)'}"
+        step = f"{way.found.location} {way.found.declaration.name} = {value if alias else f'{maker}(…)'}"
         return other._replace(via=(*way.via, step, *other.via), is_certain=False)
 
     def _value(self, found: FoundDeclaration) -> str:
@@ -442,7 +458,7 @@ class Resolver:
             return None
         start, end = found.declaration.head.start, found.declaration.whole.end
         text = source_of(self._index, found.file)[start:end]
-        if next(places_of(parts[0].encode(), text), None) is None:
+        if not has_word(parts[0].encode(), text):
             return None
         return next((one for one in self._all_inner(found) if one.declaration.qualified == wanted), None)
 
@@ -609,7 +625,7 @@ def _merged(rows: list[list[FoundDeclaration | None]]) -> list[FoundDeclaration 
 def _same(one: FoundDeclaration | None, other: FoundDeclaration | None) -> bool:
     if one is None or other is None:
         return one is other
-    return one.file is other.file and one.declaration.whole == other.declaration.whole
+    return one.key == other.key
 
 
 def _is_in(one: FoundDeclaration | None, row: Sequence[FoundDeclaration | None]) -> bool:

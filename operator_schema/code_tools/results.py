@@ -1,15 +1,10 @@
-"""Which keys do the answers of the tools have, and how are they kept short?"""
+"""Which keys do the answers of the tools have?"""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias, TypedDict, TypeVar
+from typing import Annotated, Literal, NotRequired, TypeAlias, TypedDict
 
 from .language import Kind  # noqa: TC001  # tools read the annotations
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 
 Reason: TypeAlias = Literal[
     "not declared",
@@ -25,6 +20,20 @@ Reason: TypeAlias = Literal[
     "of another kind",
 ]
 """Why nothing was found; `note` says the same in words."""
+
+
+class NameAnswer(TypedDict):
+    """The keys that the answers about one name share.
+
+    Each has its description beside it, because docstrings of base classes aren't read.
+    """
+
+    found: Annotated[bool, "whether there is a declaration of this name."]
+    name: Annotated[str, "with its class in front; what was asked for if nothing was found."]
+    location: NotRequired[Annotated[str, "file and line; missing if it is outside of the root."]]
+    reason: NotRequired[Annotated[Reason, "why nothing was found, or why there is no location."]]
+    nearest: NotRequired[Annotated[list[str], "names similar to the one that wasn't found."]]
+    note: NotRequired[Annotated[str, "which parts were left out or not read, and how to get them."]]
 
 
 class Match(TypedDict):
@@ -59,14 +68,11 @@ class MethodShown(TypedDict):
     signature: NotRequired[str]
 
 
-class Inspection(TypedDict):
+class Inspection(NameAnswer):
     """The answer of `inspect`: a description of a declaration.
 
     Attributes:
-        found: whether there is a declaration of this name.
-        name: with its class in front; what was asked for if nothing was found.
         kind: the kind of the declaration.
-        location: file and line.
         definition: its text; if it is a class with method bodies, only the part before its methods.
         doc: the comment above it, or its docstring if the definition doesn't contain that.
         signature: of a function, method or class.
@@ -76,15 +82,9 @@ class Inspection(TypedDict):
         via: how the name leads to it by imports, base classes and aliases, if it has another name itself.
         bases: of a type, with their places.
         others: other declarations of the same name; their locations are names as well.
-        reason: why nothing was found.
-        nearest: names similar to the one that wasn't found.
-        note: which parts were left out, and how to get them.
     """
 
-    found: bool
-    name: str
     kind: NotRequired[Kind]
-    location: NotRequired[str]
     definition: NotRequired[str]
     doc: NotRequired[str]
     signature: NotRequired[str]
@@ -94,9 +94,6 @@ class Inspection(TypedDict):
     via: NotRequired[list[str]]
     bases: NotRequired[list[str]]
     others: NotRequired[list[Match]]
-    reason: NotRequired[Reason]
-    nearest: NotRequired[list[str]]
-    note: NotRequired[str]
 
 
 class SearchResult(TypedDict):
@@ -116,17 +113,11 @@ class SearchResult(TypedDict):
 
 
 class LineFound(TypedDict):
-    """A line that `search_text` found, with the declaration around it.
+    """A line that `search_text` found, with the declaration around it."""
 
-    Attributes:
-        location: file and line.
-        line: its text; a long line is cut.
-        inside: qualified name of the declaration around it.
-    """
-
-    location: str
-    line: str
-    inside: NotRequired[str]
+    location: Annotated[str, "file and line."]
+    line: Annotated[str, "its text; a long line is cut."]
+    inside: NotRequired[Annotated[str, "qualified name of the declaration around it."]]
 
 
 class TextFound(TypedDict):
@@ -157,86 +148,56 @@ class CalledFunction(TypedDict):
     signature: NotRequired[str]
 
 
-class ReadFunction(TypedDict):
+class ReadFunction(NameAnswer):
     """The answer of `read_func`: the text of a function, and what it uses.
 
     Attributes:
-        found: whether there is a function of this name.
-        name: with its class in front; what was asked for if nothing was found.
-        location: file and line.
         signature: of the function.
         implementation: its text.
         imports_used: the imports of the file that its text uses.
         calls: what it calls, in the order of the text.
         via: how the name leads to it by imports, base classes and aliases, if it has another name itself.
         others: other functions of the same name; their locations are names as well.
-        reason: why nothing was found.
-        nearest: names similar to the one that wasn't found.
-        note: which parts were left out, and how to get them.
     """
 
-    found: bool
-    name: str
-    location: NotRequired[str]
     signature: NotRequired[str]
     implementation: NotRequired[str]
     imports_used: NotRequired[list[str]]
     calls: NotRequired[list[CalledFunction]]
     via: NotRequired[list[str]]
     others: NotRequired[list[Match]]
-    reason: NotRequired[Reason]
-    nearest: NotRequired[list[str]]
-    note: NotRequired[str]
 
 
 Certainty: TypeAlias = Literal["certain", "likely", "text"]
 """How sure a use is: by imports, types and `self`; by the same name; in a string or comment."""
 
 
-class PlaceShown(TypedDict):
+class PlaceShown(LineFound):
     """A place where a declaration is used.
 
     Attributes:
-        location: file and line.
         sure: how sure it is.
-        line: its text.
-        inside: the declaration that it is in.
     """
 
-    location: str
     sure: Certainty
-    line: str
-    inside: NotRequired[str]
 
 
-class ReferencesFound(TypedDict):
+class ReferencesFound(NameAnswer):
     """The answer of `references`: the places that use a declaration.
 
     Attributes:
-        found: whether there is a declaration of this name.
-        name: with its class in front; what was asked for if nothing was found.
-        location: file and line.
         certain: number of places that certainly mean it.
         likely: number of places that have its name, and may mean it.
         text: number of places in strings and comments.
         files: with the numbers for each; files with the most certain places come first.
         places: the certain ones first.
-        reason: why nothing was found.
-        nearest: names similar to the one that wasn't found.
-        note: which parts were left out or not read.
     """
 
-    found: bool
-    name: str
-    location: NotRequired[str]
     certain: NotRequired[int]
     likely: NotRequired[int]
     text: NotRequired[int]
     files: NotRequired[list[str]]
     places: NotRequired[list[PlaceShown]]
-    reason: NotRequired[Reason]
-    nearest: NotRequired[list[str]]
-    note: NotRequired[str]
 
 
 class Implementation(TypedDict):
@@ -255,26 +216,14 @@ class Implementation(TypedDict):
     by: NotRequired[str]
 
 
-class ImplementationsFound(TypedDict):
+class ImplementationsFound(NameAnswer):
     """The answer of `implements` for a class, interface, trait or method.
 
     Attributes:
-        found: whether there is a declaration of this name, or a type that names it as its base.
-        name: with its class in front; what was asked for if nothing was found.
-        location: file and line; missing if it is outside of the root.
         implementations: the direct ones first.
-        reason: why nothing was found, or why there is no location.
-        nearest: names similar to the one that wasn't found.
-        note: which parts were left out or not read.
     """
 
-    found: bool
-    name: str
-    location: NotRequired[str]
     implementations: NotRequired[list[Implementation]]
-    reason: NotRequired[Reason]
-    nearest: NotRequired[list[str]]
-    note: NotRequired[str]
 
 
 class Overview(TypedDict):
@@ -380,87 +329,3 @@ class PatchCheck(TypedDict):
     files: NotRequired[list[FileAfter]]
     vanished: NotRequired[list[Vanished]]
     note: NotRequired[str]
-
-
-Item = TypeVar("Item")
-
-SMALLEST = 1000
-"""Characters that a budget must have: names, places and notes need some."""
-
-_FOR_NOTES = 400
-_LONGEST_LINE = 300
-
-
-class Budget:
-    """Limits the characters of a result as JSON, and remembers what was cut.
-
-    Args:
-        characters: that the whole result may have.
-    """
-
-    def __init__(self, characters: int) -> None:
-        self._left = characters - _FOR_NOTES
-        self._notes: list[str] = []
-
-    @property
-    def note(self) -> str | None:
-        """A sentence about what was cut, and how to get it."""
-        return " ".join(self._notes)[: _FOR_NOTES - 50] or None
-
-    def line(self, text: str) -> str:
-        """Return a text for one line, cut if it is long."""
-        cut = text if len(text) <= _LONGEST_LINE else f"{text[:_LONGEST_LINE]}…"
-        self._left -= _size(cut)
-        return cut
-
-    def text(self, text: str, share: float, hint: str) -> str:
-        """Return as many lines of a text as fit.
-
-        Args:
-            text: of any length.
-            share: the part of the remaining characters that the text may take.
-            hint: how to get the rest; `{line}` is the number of the first line that is missing, from 0.
-        """
-        room = max(int(self._left * share), 0)
-        if _size(text) > room:
-            lines = text.split("\n")
-            kept: list[str] = []
-            used = 2
-            for line in lines:
-                used += _size(line)
-                if used > room:
-                    break
-                kept.append(line)
-            self._notes.append(
-                f"{len(lines) - len(kept)} of {len(lines)} lines are left out: {hint.format(line=len(kept))}."
-            )
-            text = "\n".join(kept)
-        self._left -= _size(text)
-        return text
-
-    def items(self, items: Iterable[Item], share: float, what: str, hint: str = "", *, of: int) -> list[Item]:
-        """Return as many items as fit.
-
-        Args:
-            items: JSON values; the iterator is read only as long as they fit.
-            share: the part of the remaining characters that the items may take.
-            what: the word for the items in the note.
-            hint: how to get the rest.
-            of: the number of all items, which may be larger than that of `items`.
-        """
-        room = max(int(self._left * share), 0)
-        kept: list[Item] = []
-        for item in items:
-            room -= _size(item) + 2
-            if room < 0:
-                break
-            kept.append(item)
-        if len(kept) < of:
-            rest = f": {hint}." if hint else "."
-            self._notes.append(f"{of - len(kept)} of {of} {what} are left out{rest}")
-        self._left -= _size(kept)
-        return kept
-
-
-def _size(value: Any) -> int:
-    return len(json.dumps(value, ensure_ascii=False))

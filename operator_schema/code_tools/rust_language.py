@@ -5,33 +5,31 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .language import (
-    BRACKETS,
+from .language import Base, Declaration, Import, Language, Parsed, Span, TypeField, lexer
+from .nodes import (
     LONGEST_NAME,
-    Base,
-    Declaration,
-    Import,
-    Language,
-    Parsed,
-    Span,
-    TypeField,
+    NodePlace,
+    NodeReading,
     calls_in,
+    declared,
+    head_before,
     name_of,
     nodes_in,
-    parse_tree,
-    qualified,
+    read_tree,
     span_of,
     text_of,
 )
+from .parsing import parse_tree
 from .rust_traits import PRELUDE, PROVIDED
-from .snippets import Wrapper, one_item, wrapped_problems
+from .snippets import Wrapper, one_item
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from tree_sitter import Node
 
-    from .language import Context, Kind, SyntaxProblem
+    from .language import Kind
+    from .snippets import Context
 
 _GRAMMAR = "tree_sitter_rust"
 _KINDS: Mapping[str, Kind] = {
@@ -54,10 +52,6 @@ _AROUND_TYPES = {
 }
 """What may stand around the name of a type, with the field that holds the rest."""
 _CALLED = frozenset({"field_expression", "identifier", "scoped_identifier"})
-_HIDDEN = r"""//[^\n]* | /\*.*?(?:\*/|\Z) | r(\#*)".*?(?:"\1|\Z) | "(?:\\.|[^"\\])*(?:"|\\?\Z) |
-        '(?:\\.|[^'\\\n])'"""
-
-
 _COMMENT = re.compile(r"//[^\n]*")
 _USE_PARTS = re.compile(r"[{},]|[^{},]+")
 _DOC = re.compile(r"///(?!/)|/\*\*(?![*/])")
@@ -75,43 +69,19 @@ _WRAPPERS: Mapping[Context, Wrapper] = {
 class RustLanguage(Language):
     """Reads declarations from Rust."""
 
-    name = "rust"
+    name = family = "rust"
     grammar = _GRAMMAR
-    bodies_inside = False
-    package_is_folder = False
     self_names = frozenset({"self", "Self"})
-    hidden = re.compile(_HIDDEN, re.DOTALL | re.VERBOSE)
-    tokens = re.compile(f"{_HIDDEN} | {BRACKETS}", re.DOTALL | re.VERBOSE)
+    hidden, tokens = lexer(
+        r"""//[^\n]* | /\*.*?(?:\*/|\Z) | r(\#*)".*?(?:"\1|\Z) | "(?:\\.|[^"\\])*(?:"|\\?\Z) |
+            '(?:\\.|[^'\\\n])'"""
+    )
     spanning = (b'"', b"/*", b"\\\n")
+    wrappers = _WRAPPERS
 
     def parse(self, source: bytes) -> Parsed:
         """Read the declarations and imports of a file; parts with syntax errors are left out."""
-        root = parse_tree(_GRAMMAR, source)
-        declarations: list[Declaration] = []
-        imports: list[Import] = []
-        bases: list[Base] = []
-        waiting = [(node, "", doc, start) for node, doc, start in _with_docs(root)][::-1]
-        while waiting:
-            node, owner, doc, start = waiting.pop()
-            inside = owner
-            if node.type == "use_declaration":
-                imports += _imports(text_of(node))
-            elif node.type == "macro_invocation":
-                imports += [one for text in _USES.findall(text_of(node)) for one in _imports(text)]
-            elif node.type in _KINDS:
-                declarations.append(_made(node, owner, doc, start))
-                inside = declarations[-1].name
-                bases += _supertraits(node)
-            elif node.type == "impl_item":
-                inside = _path_of(node.child_by_field_name("type")).rpartition(".")[2]
-                if trait := _path_of(node.child_by_field_name("trait")):
-                    bases.append(Base(inside, trait))
-            body = node.child_by_field_name("body")
-            if body is not None and node.type == "enum_item":
-                declarations += _variants(body, declarations[-1].qualified)
-            if body is not None and node.type in {"impl_item", "mod_item", "trait_item"}:
-                waiting += [(inner, inside, said, at) for inner, said, at in _with_docs(body)][::-1]
-        return Parsed(tuple(declarations), tuple(imports), root.has_error, tuple(bases))
+        return read_tree(parse_tree(_GRAMMAR, source), _read, _children)
 
     def fields(self, source: bytes) -> list[TypeField]:
         """Read the fields from the text of one struct."""
@@ -158,26 +128,47 @@ class RustLanguage(Language):
             return None  # a type has all methods of the one that it derefs to
         return PROVIDED.get(name, ())
 
-    def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
-        """List the syntax errors of a snippet without running it."""
-        return wrapped_problems(code, _GRAMMAR, _WRAPPERS[context], self.tokens, context)
-
 
 LANGUAGE = RustLanguage()
 
 
-def _with_docs(parent: Node) -> Iterator[tuple[Node, Span, int]]:
+def _read(node: Node, place: NodePlace) -> NodeReading:
+    """Return the declarations, imports and bases in a node."""
+    if node.type == "use_declaration":
+        return NodeReading(imports=list(_imports(text_of(node))))
+    if node.type == "macro_invocation":
+        return NodeReading(imports=[one for text in _USES.findall(text_of(node)) for one in _imports(text)])
+    body = node.child_by_field_name("body")
+    if node.type == "impl_item":
+        owner = _path_of(node.child_by_field_name("type")).rpartition(".")[2]
+        trait = _path_of(node.child_by_field_name("trait"))
+        inside = [] if body is None else [(body, NodePlace(owner))]
+        return NodeReading(bases=[Base(owner, trait)] if trait else [], bodies=inside)
+    if node.type == "mod_item" and body is not None:
+        return NodeReading(bodies=[(body, place)])
+    if node.type not in _KINDS:
+        return NodeReading()
+    made = _made(node, place)
+    if body is not None and node.type == "enum_item":
+        return NodeReading([made, *_variants(body, made.qualified)])
+    inside = [(body, NodePlace(made.name))] if body is not None and node.type == "trait_item" else []
+    return NodeReading([made], bodies=inside, bases=list(_supertraits(node)))
+
+
+def _children(parent: Node, place: NodePlace, row_before: int = -1) -> Iterator[tuple[Node, NodePlace]]:
     """Yield the children of a node, each with its doc comment and the byte where its attributes begin."""
-    doc, start = Span(), -1
+    del row_before  # a doc comment is marked
+    own = NodePlace(place.owner)
     for child in parent.named_children:
         if child.type in {"line_comment", "block_comment"}:
             is_doc = _DOC.match(text_of(child)) is not None
-            doc = Span(doc.start if doc.end else child.start_byte, child.end_byte) if is_doc else Span()
+            start = own.doc.start if own.doc.end else child.start_byte
+            own = own._replace(doc=Span(start, child.end_byte) if is_doc else Span())
         elif child.type == "attribute_item":
-            start = child.start_byte if start < 0 else start
+            own = own._replace(start=min(own.start, child.start_byte))
         else:
-            yield child, doc, child.start_byte if start < 0 else start
-            doc, start = Span(), -1
+            yield child, own
+            own = NodePlace(place.owner)
 
 
 def _path_of(kind: Node | None) -> str:
@@ -196,25 +187,19 @@ def _supertraits(node: Node) -> Iterator[Base]:
         yield from (Base(name_of(node), name) for name in names if re.fullmatch(r"[\w.]+", name))
 
 
-def _made(node: Node, owner: str, doc: Span, start: int) -> Declaration:
-    name, body = name_of(node), node.child_by_field_name("body")
-    kind = "method" if owner and _KINDS[node.type] == "func" else _KINDS[node.type]
-    end = node.end_byte if body is None else body.start_byte
-    head = Span() if kind in {"const", "var"} else Span(node.start_byte, end)
-    value = span_of(node.child_by_field_name("value"))
-    lines = node.start_point[0] + 1, node.end_point[0] + 1
-    return Declaration(
-        name, qualified(owner, name), kind, *lines, Span(start, node.end_byte), head, doc, value
-    )
+def _made(node: Node, place: NodePlace) -> Declaration:
+    kind = _KINDS[node.type]
+    head = head_before(node, node.child_by_field_name("body"))
+    value = node.child_by_field_name("value")
+    own: Kind = "method" if place.owner and kind == "func" else kind
+    return declared(node, name_of(node), own, place, head=head, value=value)
 
 
 def _variants(body: Node, owner: str) -> Iterator[Declaration]:
     """Yield the variants of an enum, which count as its constants."""
-    for node, doc, start in _with_docs(body):
+    for node, place in _children(body, NodePlace(owner)):
         if node.type == "enum_variant":
-            name, lines = name_of(node), (node.start_point[0] + 1, node.end_point[0] + 1)
-            whole, value = Span(start, node.end_byte), span_of(node.child_by_field_name("value"))
-            yield Declaration(name, qualified(owner, name), "const", *lines, whole, Span(), doc, value)
+            yield declared(node, name_of(node), "const", place, value=node.child_by_field_name("value"))
 
 
 _USES = re.compile(r"\buse [^;]*;")

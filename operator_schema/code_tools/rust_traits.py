@@ -7,33 +7,11 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-PRELUDE: Final = frozenset(
-    {
-        *(
-            "AsMut",
-            "AsRef",
-            "Clone",
-            "Copy",
-            "Default",
-            "DoubleEndedIterator",
-            "Drop",
-            "Eq",
-            "ExactSizeIterator",
-        ),
-        *(
-            "Extend",
-            "From",
-            "FromIterator",
-            "Into",
-            "IntoIterator",
-            "Iterator",
-            "Ord",
-            "PartialEq",
-            "PartialOrd",
-        ),
-        *("Send", "Sized", "Sync", "ToOwned", "ToString", "TryFrom", "TryInto", "Unpin"),
-    }
-)
+_PRELUDE = """
+AsMut AsRef Clone Copy Default DoubleEndedIterator Drop Eq ExactSizeIterator Extend From FromIterator Into
+IntoIterator Iterator Ord PartialEq PartialOrd Send Sized Sync ToOwned ToString TryFrom TryInto Unpin
+"""
+PRELUDE: Final = frozenset(_PRELUDE.split())
 """Traits that need no `use`. Source: https://doc.rust-lang.org/std/prelude/"""
 
 _TABLE = """

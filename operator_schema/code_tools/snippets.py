@@ -4,16 +4,37 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from .language import SyntaxProblem, parse_tree
+from ..message_text import clip
+from .parsing import parse_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from tree_sitter import Node
 
-    from .language import Context
+
+Context: TypeAlias = Literal["file", "function_body", "expression", "statements"]
+"""The kinds of text that a snippet can be."""
+
+
+class SyntaxProblem(NamedTuple):
+    """A syntax error, or a note about the syntax of a snippet.
+
+    Attributes:
+        line: in the snippet, from 1.
+        column: in characters, from 1.
+        message: a description of the error.
+        suggestion: how to correct it, if that is known.
+        severity: an error, or a note about something that is valid only in some places.
+    """
+
+    line: int
+    column: int
+    message: str
+    suggestion: str | None = None
+    severity: Literal["error", "note"] = "error"
 
 
 class Snippet(NamedTuple):
@@ -303,7 +324,7 @@ def _moved(one: _Bracket, code: str, place: int) -> _Bracket:
 
 
 def _broken_when(brackets: list[_Bracket], code: str, grammar: str, wrapper: Wrapper) -> int:
-    return _broken_bytes(_tree("".join(_repaired(code, brackets)), grammar, wrapper))
+    return broken_bytes(_tree("".join(_repaired(code, brackets)), grammar, wrapper))
 
 
 def _ends(code: str, line: int) -> list[int]:
@@ -340,18 +361,19 @@ def _remedies(
         tokens: as `bracket_problem` takes them.
     """
     wrong = len(_brackets(code, tokens))
-    broken = _broken_bytes(_tree(code, grammar, wrapper))
+    broken = broken_bytes(_tree(code, grammar, wrapper))
     for one in brackets:
         after = "".join(_repaired(code, [one]))
         left, tree = len(_brackets(after, tokens)), _tree(after, grammar, wrapper)
         if left:
-            helps = left < wrong and _broken_bytes(tree) <= broken
+            helps = left < wrong and broken_bytes(tree) <= broken
         else:
             helps = len(_places_that_break(tree, after, wrapper)) < len(brackets) + others
         yield one.problem._replace(suggestion=one.problem.suggestion if helps else None)
 
 
-def _broken_bytes(root: Node) -> int:
+def broken_bytes(root: Node) -> int:
+    """Return how many bytes of a text the grammar can't read."""
     return sum(max(node.end_byte - node.start_byte, 1) for node in broken_places(root))
 
 
@@ -369,7 +391,7 @@ def _problem(node: Node, code: str, wrapper: Wrapper) -> SyntaxProblem:
     start = max(len(wrapper.before.encode()) - node.start_byte, 0)
     end = len(wrapper.before.encode()) + len(code.encode(errors="replace")) - node.start_byte
     text = " ".join((node.text or b"")[start : max(end, 0)].decode(errors="replace").split())
-    shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"
+    shown = clip(text, _SHOWN)
     return SyntaxProblem(
         row + 1, characters + 1, f"can't be read from here: {shown}" if shown else "can't be read"
     )

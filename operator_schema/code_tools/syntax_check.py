@@ -10,15 +10,18 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import CallError
-from .language import LANGUAGES, SlowParseError, SyntaxProblem, language_named, parse_tree
-from .results import Budget, SyntaxCheck, SyntaxErrorShown
-from .snippets import Snippet, bracket_problem, broken_places
+from .language import LANGUAGES, language_named
+from .parsing import SlowParseError, parse_tree
+from .results import SyntaxCheck, SyntaxErrorShown
+from .snippets import Snippet, SyntaxProblem, bracket_problem, broken_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from .language import Context, Declaration, Language
+    from .budget import Budget
+    from .language import Declaration, Language
+    from .snippets import Context
 
 _FENCE = re.compile(r"\s*+(`{3,}+|~{3,}+)[ \t]*+([\w+#-]*+)[^\n]*+\n")
 _PATCH = re.compile(
@@ -91,7 +94,7 @@ def best_language(code: str, context: Context, languages: Sequence[str]) -> Judg
         languages: the possible languages, the likeliest first; at least one.
 
     Raises:
-        TooHardError: it takes too long to parse.
+        SlowParseError: it takes too long to parse.
     """
     first, *others = languages
     problems = language_named(first).problems(code, context)
@@ -118,7 +121,7 @@ def _errors(problems: Sequence[SyntaxProblem]) -> list[SyntaxProblem]:
 def _broken(code: str, language: str) -> int:
     """Return how many bytes of a snippet the grammar of a language can't read."""
     root = parse_tree(language_named(language).grammar, code.encode(errors="replace"))
-    return sum(max(node.end_byte - node.start_byte, 1) for node in broken_places(root))
+    return broken_bytes(root)
 
 
 class Checking(NamedTuple):
@@ -256,9 +259,7 @@ def _alone(code: str, context: Context, language: str) -> Snippet:
     if context == "file":
         return Snippet(code, 1, count, is_part=language == "go")  # its package has other files
     if language == "go":
-        from .go_syntax import go_wrapper
-
-        wrapper = go_wrapper(context)
+        wrapper = language_named(language).wrappers[context]
         before = wrapper.before.count("\n")
         return Snippet(f"{wrapper.before}{code}{wrapper.after}", before + 1, before + count, is_part=True)
     if context == "expression":

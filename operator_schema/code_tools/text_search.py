@@ -7,17 +7,19 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..message_text import clip
 from ..schema.linear_regex import linear_pattern
+from .budget import joined
 from .index import is_at
-from .lookup import path_missing
+from .misses import path_missing
 from .results import LineFound, TextFound
 from .source_files import Content, read_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from .budget import Budget
     from .index import Index
-    from .results import Budget
 
 _SECONDS = 5.0
 """Processor time after which no further file is read."""
@@ -80,7 +82,7 @@ def text_found(index: Index, pattern: str, path: str, limit: int, budget: Budget
     if not found:
         missing = path and not there and path_missing(index, path)
         notes.append(missing or "No line of a file that git doesn't ignore has this.")
-    if note := " ".join(filter(None, notes)):
+    if note := joined(*notes):
         result["note"] = note
     return result
 
@@ -114,11 +116,7 @@ def _lines(source: bytes, wanted: _Wanted, until: float) -> Iterator[tuple[int, 
 
 
 def _shown(index: Index, path: str, number: int, line: str) -> LineFound:
-    text = line.strip()
-    shown = LineFound(
-        location=f"{path}:{number}",
-        line=text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}…",
-    )
+    shown = LineFound(location=f"{path}:{number}", line=clip(line.strip(), _LONGEST_SHOWN))
     if index.file(path) is not None and (around := index.at_line(path, number)):
         shown["inside"] = around[0].declaration.qualified
     return shown

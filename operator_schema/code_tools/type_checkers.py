@@ -15,7 +15,8 @@ from time import monotonic
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from ..processes import kill_group
-from .language import LANGUAGES, SyntaxProblem
+from .language import LANGUAGES
+from .snippets import SyntaxProblem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

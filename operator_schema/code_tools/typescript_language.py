@@ -6,8 +6,10 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from .brace_language import BraceLanguage, Member, NodePlace, NodeReading, bases_in, declared, start_of
-from .language import BRACKETS, LONGEST_NAME, Import, name_of, parse_tree, qualified, text_of
+from .brace_language import BraceLanguage, Member, bases_in
+from .language import Import, lexer
+from .nodes import LONGEST_NAME, NodePlace, NodeReading, declared, head_before, name_of, qualified, text_of
+from .parsing import parse_tree
 from .snippets import Wrapper, one_item
 
 if TYPE_CHECKING:
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
 
     from tree_sitter import Node
 
-    from .language import Context, Declaration, Kind
+    from .language import Declaration, Kind
+    from .snippets import Context
 
 _KINDS: Mapping[str, Kind] = {
     "abstract_class_declaration": "class",
@@ -34,8 +37,6 @@ _KINDS: Mapping[str, Kind] = {
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
 _EXTENDED = frozenset({"class_heritage", "extends_clause", "extends_type_clause", "implements_clause"})
 _AROUND = frozenset({"ambient_declaration", "export_statement", "expression_statement"})
-_HIDDEN = r"""//[^\n]* | /\*.*?(?:\*/|\Z) | `(?:\\.|[^`\\])*`? | "(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n])*'? |
-        [=(,:;!&|?+*%<>~^]\s*/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/"""
 _INSIDE = Wrapper("async function* f() {\n", "\n}\n", one_item("generator_function_declaration"))
 
 
@@ -47,11 +48,14 @@ class TypeScriptLanguage(BraceLanguage):
         dialect: function of the grammar's package: JSX and `<T>x` exclude each other.
     """
 
+    family = "typescript"
     prefixes = frozenset({"decorator"})
     called_nodes = frozenset({"identifier", "member_expression"})
     name_nodes = frozenset({"identifier", "shorthand_property_identifier", "type_identifier"})
-    hidden = re.compile(_HIDDEN, re.DOTALL | re.VERBOSE)
-    tokens = re.compile(f"{_HIDDEN} | {BRACKETS}", re.DOTALL | re.VERBOSE)
+    hidden, tokens = lexer(
+        r"""//[^\n]* | /\*.*?(?:\*/|\Z) | `(?:\\.|[^`\\])*`? | "(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n])*'? |
+            [=(,:;!&|?+*%<>~^]\s*/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/"""
+    )
     spanning = (b"/", b"`", b"\\\n")
     wrappers: Mapping[Context, Wrapper] = {
         "file": Wrapper(),
@@ -97,8 +101,19 @@ class TypeScriptLanguage(BraceLanguage):
         return [] if node.type in {"property_identifier", "string"} else super().bindings_in(node)
 
     def imports_in(self, node: Node) -> list[Import]:
-        """Return the imports in a node, and the exports from other files."""
-        return _imports_in(node)
+        """Return the imports in a node, and the exports from other files; a target is `module#name`."""
+        if node.type in {"lexical_declaration", "variable_declaration"}:
+            return [one for part in node.named_children for one in _required(part)]
+        if node.type not in {"export_statement", "import_statement"}:
+            return []
+        source = node.child_by_field_name("source")
+        if (
+            source is None and node.type == "import_statement" and node.named_children
+        ):  # import a = require("b")
+            source = node.named_children[0].child_by_field_name("source")
+        if source is None or source.end_byte - source.start_byte > LONGEST_NAME:
+            return []
+        return list(_imports(node, text_of(source)[1:-1]))
 
     def called(self, source: bytes) -> list[tuple[str, str]]:
         """List the calls in the text of one function, and the names that it uses."""
@@ -107,16 +122,15 @@ class TypeScriptLanguage(BraceLanguage):
 
     def module_of(self, path: str) -> str:
         """Return the dotted name of the module in a file."""
-        return _module_of(path)
+        return re.sub(r"(^|/)index$", "", _SUFFIX.sub("", path)).replace("/", ".")
 
     def import_target(self, target: str, path: str) -> str:
         """Return the dotted name of the module or item that an import means."""
-        return _import_target(target, path)
-
-    @property
-    def family(self) -> str:
-        """The family of TypeScript, its dialect with JSX, and JavaScript, whose files can use each other."""
-        return "typescript"
+        module, name = _parts_of_target(target)
+        if module.startswith("."):
+            module = posixpath.normpath(posixpath.join(posixpath.dirname(path), module))
+        module = self.module_of(module)
+        return qualified(module, name) if name else module
 
     def is_bare(self, target: str) -> bool:
         """Return whether an import names a package, and not a path."""
@@ -151,16 +165,12 @@ def _made(node: Node, kind: Kind, place: NodePlace, body: Node | None) -> NodeRe
     if not name:
         return NodeReading()
     value = node.child_by_field_name("value") if kind == "type" else None
-    found = [
-        declared(
-            node, name, kind, place, at=node.child_by_field_name("name"), end=start_of(body), value=value
-        )
-    ]
+    at, head = node.child_by_field_name("name"), head_before(node, body)
+    found = [declared(node, name, kind, place, at=at, head=head, value=value)]
     own = NodePlace(found[0].qualified, is_member=True)
     if name == "constructor":
         found += [
-            declared(one.at, one.name, "var", NodePlace(place.owner, start=one.at.start_byte))
-            for one in _parameter_fields(node)
+            declared(one.at, one.name, "var", NodePlace(place.owner)) for one in _parameter_fields(node)
         ]
     bodies = [] if body is None or kind in {"func", "method"} else [(body, own)]
     extended = [part for part in node.named_children if part.type in _EXTENDED] if bodies else []
@@ -175,10 +185,9 @@ def _values(node: Node, found: list[Member], kind: Kind, place: NodePlace) -> No
         body = None if one.value is None else one.value.child_by_field_name("body")
         if one.value is not None and body is not None and one.value.type in _FUNCTIONS | {"class"}:
             made: Kind = "class" if one.value.type == "class" else "method" if place.is_member else "func"
-            head = None if len(found) == 1 else one.at.start_byte
-            declarations.append(
-                declared(node, one.name, made, place, at=one.at, end=start_of(body), head=head)
-            )
+            start = None if len(found) == 1 else one.at.start_byte
+            head = head_before(node, body, start=start)
+            declarations.append(declared(node, one.name, made, place, at=one.at, head=head))
             own = NodePlace(declarations[-1].qualified, is_member=True)
             bodies += [(body, own)] if made == "class" else []
         else:
@@ -268,37 +277,10 @@ _OF_ERRORS = frozenset(
 _SUFFIX = re.compile(r"(\.d)?\.[cm]?[jt]sx?$")
 
 
-def _module_of(path: str) -> str:
-    """Return the dotted name of the module in a file."""
-    return re.sub(r"(^|/)index$", "", _SUFFIX.sub("", path)).replace("/", ".")
-
-
-def _import_target(target: str, path: str) -> str:
-    """Return the dotted name that an import in a file means; see `imports_in`."""
-    module, name = _parts_of_target(target)
-    if module.startswith("."):
-        module = posixpath.normpath(posixpath.join(posixpath.dirname(path), module))
-    return qualified(_module_of(module), name) if name else _module_of(module)
-
-
 def _parts_of_target(target: str) -> tuple[str, str]:
     """Split a target into module and name; a module such as `#lib/a` begins with the same sign."""
     place = target.find("#", 1)
     return (target, "") if place < 0 else (target[:place], target[place + 1 :])
-
-
-def _imports_in(node: Node) -> list[Import]:
-    """Return the imports in a node, and the exports from other files; a target is written `module#name`."""
-    if node.type in {"lexical_declaration", "variable_declaration"}:
-        return [one for part in node.named_children for one in _required(part)]
-    if node.type not in {"export_statement", "import_statement"}:
-        return []
-    source = node.child_by_field_name("source")
-    if source is None and node.type == "import_statement" and node.named_children:  # import a = require("b")
-        source = node.named_children[0].child_by_field_name("source")
-    if source is None or source.end_byte - source.start_byte > LONGEST_NAME:
-        return []
-    return list(_imports(node, text_of(source)[1:-1]))
 
 
 def _required(node: Node) -> Iterator[Import]:

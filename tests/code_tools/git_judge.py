@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rich.console import Console
 
-from operator_schema.code_tools.source_files import Tree
+from operator_schema.code_tools.source_tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

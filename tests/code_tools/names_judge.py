@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 import re
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import griffe
 
 from operator_schema.code_tools import CodeBase
+from operator_schema.code_tools.index import Index
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator
@@ -34,17 +35,23 @@ class Name(NamedTuple):
     last: int
 
 
-class _Still(CodeBase):
-    """A code base that looks at its files once, since a judge asks for thousands of names."""
+class _StillIndex(Index):
+    """An index that looks at its files once, since a judge asks for thousands of names."""
 
     _is_read = False
 
-    def _refresh(self, progress: Callable[[int, int], None] | None, until: float | None) -> int:
+    def refresh(self, progress: Callable[[int, int], None] | None = None, until: float | None = None) -> int:
         del until
         if self._is_read:
             return 0
         self._is_read = True
-        return super()._refresh(progress, None)
+        return super().refresh(progress)
+
+
+class _Still(CodeBase):
+    @cached_property
+    def _index(self) -> Index:
+        return _StillIndex(str(self.root))
 
 
 @lru_cache(maxsize=4)

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from typing import TYPE_CHECKING, NamedTuple
 
-from operator_schema.code_tools.patches import PatchError, applied, patches_in
+from operator_schema.code_tools.diffs import PatchError, applied, patches_in
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from patience import assert_linear, assert_takes
 
-from operator_schema.code_tools import CodeBase, index
-from operator_schema.code_tools import language as language_module
+from operator_schema.code_tools import CodeBase, index, parsing
 
 VALID = [
     ("go", "function_body", "return user, nil"),
@@ -135,7 +134,7 @@ CONTINUED = "\\\n" * 60_000
 @pytest.fixture
 def hurry(monkeypatch):
     """Let the parser give up sooner: what these tests give it takes minutes."""
-    monkeypatch.setattr(language_module, "_SECONDS", 0.03)
+    monkeypatch.setattr(parsing, "_SECONDS", 0.03)
 
 
 @pytest.mark.slow("reads a text that is hard to parse")

@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
-from operator_schema.code_tools.answers import doc_text
 from operator_schema.code_tools.language import language_named
+from operator_schema.code_tools.source_text import doc_text
 
 
 def doc_of(language, source):

@@ -10,12 +10,11 @@ import pytest
 pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
 from operator_schema import CallError
-from operator_schema.code_tools import CodeBase, code_tools
-from operator_schema.code_tools import lookup as lookup_module
+from operator_schema.code_tools import CodeBase, code_tools, installed_packages
 from operator_schema.code_tools.index import Index, UnfinishedError
 from operator_schema.code_tools.language import LANGUAGES
-from operator_schema.code_tools.lookup import WrittenName, pattern_hint, read_name, read_pattern
-from operator_schema.code_tools.source_files import UNREAD, Tree
+from operator_schema.code_tools.source_tree import UNREAD, Tree
+from operator_schema.code_tools.written_names import WrittenName, pattern_hint, read_name, read_pattern
 
 FILES = {
     "pkg/__init__.py": (
@@ -108,7 +107,7 @@ def test_one_step_of_an_assignment_is_followed(base):
     ],
 )
 def test_what_is_not_found_has_a_reason(base, monkeypatch, name, reason, note):
-    monkeypatch.setattr(lookup_module, "_folders", lambda _: iter(()))
+    monkeypatch.setattr(installed_packages, "_folders", lambda _: iter(()))
     for ask in (base.inspect, base.read_func, base.references, base.implements):
         found = ask(name)
         assert (found["found"], found["reason"]) == (False, reason)

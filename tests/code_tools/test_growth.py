@@ -14,7 +14,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "campaign"))
 from parsers import OWN, PRODUCTS, Shape, slow_at_any_size, slow_questions
 from patience import assert_linear, slowness
 
-from operator_schema.code_tools.language import SlowParseError, language_named
+from operator_schema.code_tools.language import language_named
+from operator_schema.code_tools.parsing import SlowParseError
 
 pytestmark = pytest.mark.slow("measures how time grows with the text")
 

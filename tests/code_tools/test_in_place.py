@@ -192,7 +192,7 @@ def test_the_language_is_guessed_and_said(project):
 
 
 def test_a_language_in_which_code_is_too_hard_to_parse_is_not_guessed(project, monkeypatch):
-    monkeypatch.setattr("operator_schema.code_tools.language._SECONDS", 0.2)
+    monkeypatch.setattr("operator_schema.code_tools.parsing._SECONDS", 0.2)
     for name in ("a.py", "b.py", "c.py", "d.py"):
         (project / name).write_text("x = 1\n")
     found = CodeBase(project).check_syntax("case a:\n" * 1200 + "= )")  # takes Go seconds

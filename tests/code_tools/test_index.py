@@ -9,7 +9,6 @@ import stat
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -25,8 +24,8 @@ from operator_schema import CallError
 from operator_schema.code_tools import CodeBase
 from operator_schema.code_tools.ignore_rules import RuleFile
 from operator_schema.code_tools.index import Index
-from operator_schema.code_tools.language import missing_package
-from operator_schema.code_tools.source_files import MOST_BYTES, key_of, read_part, read_source
+from operator_schema.code_tools.parsing import missing_package
+from operator_schema.code_tools.source_files import MOST_BYTES, read_source
 from operator_schema.code_tools.source_text import source_of
 
 
@@ -284,10 +283,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("kind", OTHERS)
-def test_a_file_of_something_else_is_never_touched(tmp_path, monkeypatch, kind):
-    from operator_schema.code_tools import index_cache
-
-    monkeypatch.setattr(index_cache, "_SETTLED", 0.05)
+def test_a_file_of_something_else_is_never_touched(tmp_path, kind):
     root, cache = tmp_path / "root", tmp_path / "other"
     write(root / "a.py", "x = 1\n")
     OTHERS[kind](cache)
@@ -326,7 +322,6 @@ def test_what_is_put_in_place_of_a_cache_while_it_is_opened_is_not_touched(
     OTHERS[kind](other)
     before = other.read_bytes() if other.is_file() else None
     connect, swapped = sqlite3.connect, []
-    monkeypatch.setattr(index_cache, "_SETTLED", 0.05)
 
     def connect_late(path, *args, **kwargs):
         if str(path).partition("?")[0].endswith("index.db") and not swapped:
@@ -375,10 +370,7 @@ BESIDE = {
 @pytest.mark.parametrize("end", ["-wal", "-shm", "-journal"])
 @pytest.mark.parametrize("kind", BESIDE)
 @pytest.mark.parametrize("has_cache", [False, True])
-def test_what_lies_where_sqlite_would_write_is_not_touched(tmp_path, monkeypatch, has_cache, kind, end):
-    from operator_schema.code_tools import index_cache
-
-    monkeypatch.setattr(index_cache, "_SETTLED", 0.05)
+def test_what_lies_where_sqlite_would_write_is_not_touched(tmp_path, has_cache, kind, end):
     root, cache, other = tmp_path / "root", tmp_path / "index.db", tmp_path / "other"
     write(root / "a.py", "x = 1\n")
     other.write_bytes(b"")
@@ -610,31 +602,25 @@ def test_patterns_of_many_stars_take_no_longer(tmp_path):
     assert index.search("", "*a" * 90 + "b", None, 10) == ([], 0)
 
 
-class Edited(CodeBase):
-    """A code base in which somebody edits a file after each look at it, some times."""
+@pytest.mark.parametrize("ask", ["inspect", "read_func", "search"])
+def test_an_answer_is_of_one_state_of_the_files(tmp_path, monkeypatch, ask):
+    write(tmp_path / "a.py", "def one(): ...\n")
+    refresh, edits = Index.refresh, [3]
 
-    edits = 0
-
-    def _refresh(self, progress, until):
-        parsed = super()._refresh(progress, until)
-        if self.edits:
-            self.edits -= 1
-            file = self.root / "a.py"
-            file.write_text(f"# edit {self.edits}\n{file.read_text()}")
+    def edited(index, *args, **kwargs):
+        """Edit the file after each look at it, some times."""
+        parsed = refresh(index, *args, **kwargs)
+        if edits[0]:
+            edits[0] -= 1
+            write(tmp_path / "a.py", f"# edit {edits[0]}\n{(tmp_path / 'a.py').read_text()}")
         return parsed
 
-
-@pytest.mark.parametrize("ask", ["inspect", "read_func", "search"])
-def test_an_answer_is_of_one_state_of_the_files(tmp_path, ask):
-    write(tmp_path / "a.py", "def one(): ...\n")
-    base = Edited(tmp_path)
-    base.edits = 3
-    found = getattr(base, ask)("one")
+    monkeypatch.setattr(Index, "refresh", edited)
+    found = getattr(CodeBase(tmp_path), ask)("one")
     assert (found["results"][0] if ask == "search" else found)["location"] == "a.py:4"
-    base = Edited(tmp_path)
-    base.edits = 100
+    edits[0] = 100
     with pytest.raises(CallError, match="the files change while they are read: try again"):
-        getattr(base, ask)("one")
+        getattr(CodeBase(tmp_path), ask)("one")
 
 
 def test_what_was_read_lately_is_of_the_state_that_was_looked_at(tmp_path):
@@ -672,15 +658,6 @@ def test_what_is_no_file_any_more_when_it_is_read(tmp_path):
     assert read_source(root, "gone.py") is None
     assert read_source(root, "link.py").reason == "Too many levels of symbolic links"
     assert {read_source(root, name).reason for name in ("pipe.py", "folder.py")} == {"it isn't a plain file"}
-    key = read_source(root, "a.py").key
-    os.utime(tmp_path / "a.py", (0, 0))
-    assert read_part(root, "a.py", (key[0], 0, 0, key[3]), 0, 5) is None
-    assert read_part(root, "gone.py", (1, 0, 0, 1), 0, 1) is None
-    now = key_of(os.lstat(tmp_path / "a.py"))
-    assert read_part(root, "a.py", now, 0, 5) is None  # it may change again with the same key
-    time.sleep(0.06)
-    assert read_part(root, "a.py", now, 0, 5) == b"x = 1"
-    assert read_part(root, "a.py", now, 0, 50) is None
 
 
 def test_rules_of_git_that_cannot_be_read_are_left_out(tmp_path):

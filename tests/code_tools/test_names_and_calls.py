@@ -7,7 +7,8 @@ import pytest
 pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
 from operator_schema.code_tools import CodeBase
-from operator_schema.code_tools.language import _parser_of, language_named
+from operator_schema.code_tools.language import language_named
+from operator_schema.code_tools.parsing import _parser_of
 
 
 def write(folder, **files):

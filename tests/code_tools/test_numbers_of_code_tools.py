@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
 from operator_schema.code_tools import CodeBase
-from operator_schema.code_tools.results import Budget
+from operator_schema.code_tools.budget import Budget
 from operator_schema.code_tools.source_files import Content, Skipped, read_source
 
 
@@ -97,7 +97,7 @@ def test_types_and_values_of_fields_are_shown_up_to_a_length(tmp_path, place, mo
 def test_a_line_is_shown_up_to_a_length():
     assert Budget(5000).line("x" * 299) == "x" * 299
     assert Budget(5000).line("x" * 300) == "x" * 300
-    assert Budget(5000).line("x" * 301) == "x" * 300 + "…"
+    assert Budget(5000).line("x" * 301) == "x" * 299 + "…"
 
 
 def test_methods_come_from_the_package_where_a_package_is_a_folder(tmp_path):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from operator_schema import Executor, RawCall
 from operator_schema.code_tools import CodeBase, code_tools
-from operator_schema.code_tools.patches import PatchError, applied, patches_in
+from operator_schema.code_tools.diffs import PatchError, applied, patches_in
 
 TEXT = b"one\ntwo\nthree\nfour\nfive\nsix\n"
 

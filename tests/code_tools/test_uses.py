@@ -12,17 +12,11 @@ pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
 import pyright_judge
 
-from operator_schema.code_tools import CodeBase, python_language, source_text
-from operator_schema.code_tools.language import (
-    LANGUAGES,
-    Declaration,
-    Span,
-    end_of_head,
-    language_named,
-    lines_with,
-    places_of,
-)
-from operator_schema.code_tools.source_text import FunctionText, Places
+from operator_schema.code_tools import CodeBase, function_text, python_language
+from operator_schema.code_tools.code_places import Places
+from operator_schema.code_tools.function_text import FunctionText, end_of_head
+from operator_schema.code_tools.language import LANGUAGES, Declaration, Span, language_named
+from operator_schema.code_tools.words import lines_with, places_of
 
 CORE = """\
 class Root:
@@ -389,11 +383,11 @@ def test_a_name_is_bound_where_reading_all_lines_says_so(monkeypatch):
     draw = random.Random(1)  # noqa: S311  # the same texts each time
     declaration = Declaration("f", "f", "func", 1, 1, Span(), Span())
     told = {True: 0, False: 0, None: 0}
-    quick = source_text._is_plainly_bound
+    quick = function_text._is_plainly_bound
     texts = ["".join(draw.choices(BOUND, k=draw.randrange(1, 14))).encode() for _ in range(4000)]
-    monkeypatch.setattr(source_text, "_is_plainly_bound", lambda *_: None)
+    monkeypatch.setattr(function_text, "_is_plainly_bound", lambda *_: None)
     for text in texts:
-        parameters = source_text._PARAMETER.findall(text[: end_of_head(text)])
+        parameters = function_text._PARAMETER.findall(text[: end_of_head(text)])
         for name in (b"name", b"let", "é".encode()):
             plainly = quick(name, lines_with(text, name))
             read = FunctionText(declaration, language_named("python"), text)._is_bound(name)
