@@ -13,7 +13,7 @@ from ...recordings import LogError, logs_in, parts_of
 from ..compare.call_table import TableError, call_table
 from ..compare.parallel_engines import ENGINES, MOST_WORKERS, EngineError, Lost, make_engine
 from ..compare.replay import ReplayWork
-from ..compare.reports import by_example, replay_page
+from ..compare.replay_report import by_example, replay_page
 from .arguments import (
     TARGETS,
     NearChoice,
