@@ -11,7 +11,7 @@ from typing import Literal
 from operator_schema import Toolset, tool
 from operator_schema.workbench.compare.recorded_calls import calls_in
 from operator_schema.workbench.compare.replay import Replay
-from operator_schema.workbench.compare.reports import replay_page
+from operator_schema.workbench.compare.replay_report import replay_page
 
 FOLDER = Path(__file__).parent
 WIDTH, HEIGHT = 1000, 1110

@@ -27,7 +27,7 @@ from schema_edits import Documents, FastValidator, flips
 
 from operator_schema.engine import DocumentCodec, SchemaDocument
 from operator_schema.errors import DecodeError
-from operator_schema.workbench.compare.changes import NO_VALUE, narrowings
+from operator_schema.workbench.compare.narrowings import NO_VALUE, narrowings
 
 EDITS_A_DOCUMENT = 10
 DOCUMENTS_A_CHUNK = 10

@@ -26,7 +26,7 @@ from operator_schema.workbench.bulk import decode_lines
 from operator_schema.workbench.cli.module_loading import WrongUse
 from operator_schema.workbench.cli.text_files import json_in
 from operator_schema.workbench.cli.typed_values import value_of
-from operator_schema.workbench.inspector.call_logs import TriedCalls
+from operator_schema.workbench.inspector.tried_calls import TriedCalls
 from operator_schema.workbench.probe.channel import _read
 
 CALL = '{"name": "pay", "arguments": {"amount": 1, "amount": 1000}}'

@@ -124,7 +124,7 @@ ROOMS = {
     ),
     "code_tools": Room(("code_tools",), ("code_tools",)),
     "lint": Room(
-        ("workbench/lint.py",),
+        ("workbench/lint",),
         ("workbench/test_lint_meanings.py", "workbench/test_lint.py", "workbench/cli/test_cli_check.py"),
     ),
     "cli": Room(

@@ -25,7 +25,7 @@ from operator_schema.adapters.opentelemetry import spans
 from operator_schema.testing import PlaybackError, playback, record
 from operator_schema.workbench.compare.recorded_calls import calls_in
 from operator_schema.workbench.compare.replay import Replay
-from operator_schema.workbench.compare.reports import replay_page
+from operator_schema.workbench.compare.replay_report import replay_page
 from operator_schema.workbench.inspector.call_logs import read_log, replayed_log
 
 pytestmark = pytest.mark.needs_threads

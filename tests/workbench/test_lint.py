@@ -14,7 +14,8 @@ from operator_schema.engine import places_of
 from operator_schema.json_values import to_json_text
 from operator_schema.providers import anthropic, gemini, gemini_parameters, mistral, openai_chat
 from operator_schema.tools import NO_OUTPUT, document_tool, tool_of_document
-from operator_schema.workbench.lint import CODEC_CHECKS, SET_CHECKS, TOOL_CHECKS, lint, lint_type
+from operator_schema.workbench.lint import lint, lint_type
+from operator_schema.workbench.lint.checks import CODEC_CHECKS, SET_CHECKS, TOOL_CHECKS
 
 
 @tool

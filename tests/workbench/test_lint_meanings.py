@@ -9,7 +9,8 @@ import pytest
 
 from operator_schema import tool, tool_input
 from operator_schema.similar_names import words_of
-from operator_schema.workbench.lint import content_words, lint, meaning
+from operator_schema.workbench.lint import lint
+from operator_schema.workbench.lint.words import content_words, meaning
 
 
 def found_in(name, annotation, description="What it is about.", **more):

@@ -16,8 +16,8 @@ from ...findings import Finding, Severity
 from ...json_values import to_json_text
 from ...message_text import escape
 from ...token_counts import count_tokens, is_estimate
-from ...tools import tools_in
-from ..lint import lint, lint_type, place_of_tool
+from ...tools import place_of_tool, tools_in
+from ..lint import lint, lint_type
 from .annotations import Annotation, print_annotations
 from .arguments import (
     REGISTRY,

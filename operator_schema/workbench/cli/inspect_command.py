@@ -126,7 +126,8 @@ def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
     Raises:
         WrongUse: the store or the file can't be used.
     """
-    from ..inspector.call_logs import TriedCalls, check_has_calls
+    from ..inspector.call_logs import check_has_calls
+    from ..inspector.tried_calls import TriedCalls
 
     calls: Path | None = options["calls"]
     if calls is not None and not calls.is_file():

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 from ...engine import KEYWORDS
 from ...json_values import is_array, is_object, plain_number
 from ...sameness import same_text
-from .sampling import matching
+from .drawn_values import matching
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -7,7 +7,6 @@ the second graph accepts every value of the first.
 
 from __future__ import annotations
 
-from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -32,7 +31,7 @@ from ...engine import (
 )
 from ...json_values import choice_key
 from ...message_text import excerpt, quote
-from .sampling import NO_LIMITS, is_inside, is_value, numbers_near, range_of, samples, size_of, step_of
+from .scalar_samples import is_inside, is_value, limits_on, numbers_near, range_of, samples, step_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -82,14 +81,13 @@ class Escape(NamedTuple):
     after: str
     value: Any
 
-    def inside(self, step: str | int, wrap: Callable[[Any], Any]) -> Escape:
+    def inside(self, step: str | int, value: Any) -> Escape:
         """Return the escape relative to the value around it.
 
         Args:
             step: the key or index from the outer value to the inner one.
-            wrap: a function that makes an outer value from an inner one; `NO_VALUE` if there is none.
+            value: the outer value, with the present one in it; `NO_VALUE` if none is known.
         """
-        value = NO_VALUE if self.value is NO_VALUE else wrap(self.value)
         return self._replace(path=(step, *self.path), value=value)
 
 
@@ -154,30 +152,22 @@ class _Comparison:
             return list(chain.from_iterable(self._of_member(part, others) for part in parts))
         if not attempts:
             return self._refused(one, others)
-        return self._shown(min(attempts, key=len), one, others)
+        return self._beyond_all(min(attempts, key=len), one, others)
 
-    def _shown(self, found: list[Escape], one: Node, others: list[Node]) -> list[Escape]:
+    def _beyond_all(self, found: list[Escape], one: Node, others: list[Node]) -> list[Escape]:
         """Return the escapes from one of several nodes, without the values that another node accepts."""
-        shown = [
+        kept = [
             escape._replace(value=NO_VALUE)
             if any(self.fits(other, escape.value) for other in others)
             else escape
             for escape in found
         ]
-        if all(escape.value is NO_VALUE for escape in shown):
-            value = self._outside(one, others)
-            shown[0] = shown[0]._replace(value=value)
-        return shown
-
-    def _outside(self, one: Node, others: list[Node]) -> Any:
-        """Return a value of a scalar that none of some nodes accepts, or `NO_VALUE`."""
-        scalars = [node for node in (one, *others) if isinstance(node, ScalarNode)]
-        if not isinstance(one, ScalarNode):
-            return NO_VALUE
-        values = samples(one, *[node for node in scalars if node.type != "string" != one.type])
-        return next(
-            (each for each in values if not any(self.fits(other, each) for other in others)), NO_VALUE
-        )
+        if isinstance(one, ScalarNode) and all(escape.value is NO_VALUE for escape in kept):
+            scalars = [node for node in others if isinstance(node, ScalarNode)]
+            values = samples(one, *[node for node in scalars if node.type != "string" != one.type])
+            outside = (each for each in values if not any(self.fits(other, each) for other in others))
+            kept[0] = kept[0]._replace(value=next(outside, NO_VALUE))
+        return kept
 
     def _attempt(self, one: Node, other: Node) -> list[Escape]:
         """Compare with one of several nodes; assumptions on the way are only kept if this succeeds."""
@@ -199,16 +189,22 @@ class _Comparison:
 
     def _refused(self, one: Node, others: list[Node]) -> list[Escape]:
         """Return an escape for a node without a suitable value, from its JSON type."""
-        before, after = _words([one], self.first), _words(others, self.second)
         if isinstance(one, ArrayNode):
-            value = self._array_of(one, (one.constraints or NO_LIMITS).min_length or 0)
+            value = self._array_of(one, limits_on(one).min_length or 0)
         else:
             value = self._example(one)
-        return [Escape((), "type", before, after, value)]
+        return [self._escape("type", one, others, value)]
+
+    def _escape(self, code: str, one: Node, others: list[Node], value: Any = NO_VALUE) -> Escape:
+        return Escape((), code, _words([one], self.first), _words(others, self.second), value)
 
     def _example(self, node: Node) -> Any:
         value = example_of(Graph(node, self.first.definitions))
         return NO_VALUE if value is NO_EXAMPLE else value
+
+    def _refused_by(self, other: Node, values: Iterable[Any]) -> Any:
+        """Return the first of some values that a node of the second graph refuses, or `NO_VALUE`."""
+        return next((value for value in values if not self.fits(other, value)), NO_VALUE)
 
     def _of_pair(self, one: Node, other: Node) -> list[Escape]:
         pair = (id(one), id(other))
@@ -218,7 +214,7 @@ class _Comparison:
             return self.failed[pair][2]
         self.left -= 1
         if self.left < 0:
-            return self._undecided(one, other, "too_large")
+            return [self._escape("too_large", one, [other])]
         self.assumed[pair] = (one, other)
         found = self._between(one, other)
         if found:
@@ -229,25 +225,15 @@ class _Comparison:
     def _between(self, one: Node, other: Node) -> list[Escape]:
         """Compare two nodes that were not compared together before."""
         if isinstance(one, AnyNode):
-            return self._of_anything(other)
+            value = self._refused_by(other, _OTHER_VALUES)
+            return [Escape((), "type", "any value", _words([other], self.second), value)]
         if not self._may_meet(one, other):
             return self._refused(one, [other])
         if isinstance(other, (LiteralNode, EnumNode)):
-            return self._beyond_choices(one, other)
+            value = self._refused_by(other, [self._example(one), *samples(one)])
+            return [self._escape("not_one_of", one, [other], value)]
         compare = _PAIRS.get((type(one), type(other)))
-        return self._undecided(one, other, "type") if compare is None else compare(self, one, other)
-
-    def _undecided(self, one: Node, other: Node, code: str) -> list[Escape]:
-        return [Escape((), code, _words([one], self.first), _words([other], self.second), NO_VALUE)]
-
-    def _of_anything(self, other: Node) -> list[Escape]:
-        value = next((value for value in _OTHER_VALUES if not self.fits(other, value)), NO_VALUE)
-        return [Escape((), "type", "any value", _words([other], self.second), value)]
-
-    def _beyond_choices(self, one: Node, other: Node) -> list[Escape]:
-        candidates = [self._example(one), *samples(one)]
-        value = next((each for each in candidates if not self.fits(other, each)), NO_VALUE)
-        return [Escape((), "not_one_of", _words([one], self.first), _words([other], self.second), value)]
+        return [self._escape("type", one, [other])] if compare is None else compare(self, one, other)
 
     # --- scalars ---------------------------------------------------------------------------------
 
@@ -255,18 +241,17 @@ class _Comparison:
         return self._texts(one, other) if one.type == "string" else self._numbers(one, other)
 
     def _texts(self, one: ScalarNode, other: ScalarNode) -> list[Escape]:
-        mine, theirs = one.constraints or NO_LIMITS, other.constraints or NO_LIMITS
+        mine, theirs = limits_on(one), limits_on(other)
         found = self._lengths(mine, theirs, lambda size: self._text_of(one, size))
         if theirs.pattern is not None and theirs.pattern != mine.pattern:
-            candidates = [self._example(one), *samples(one)]
-            value = next((text for text in candidates if not self.fits(other, text)), NO_VALUE)
+            value = self._refused_by(other, [self._example(one), *samples(one)])
             before = "any text" if mine.pattern is None else f"pattern {quote(mine.pattern.pattern)}"
             found.append(Escape((), "pattern", before, f"pattern {quote(theirs.pattern.pattern)}", value))
         return found
 
     def _text_of(self, one: ScalarNode, size: int) -> Any:
         """Return a text with a length; if there is a pattern, the caller has to check the text."""
-        limits = (one.constraints or NO_LIMITS).replace(min_length=size, max_length=size)
+        limits = limits_on(one).replace(min_length=size, max_length=size)
         return self._example(one.replace(constraints=limits)) if size <= _LONGEST else NO_VALUE
 
     def _lengths(self, mine: Constraints, theirs: Constraints, make: Callable[[int], Any]) -> list[Escape]:
@@ -290,35 +275,35 @@ class _Comparison:
         return found
 
     def _numbers(self, one: ScalarNode, other: ScalarNode) -> list[Escape]:
-        found: list[Escape] = []
+        codes: list[tuple[str, str]] = []
         step, wanted = step_of(one), step_of(other)
         if wanted is not None and (step is None or (step / wanted).denominator != 1):
-            code = "type" if other.type == "integer" and one.type == "number" else "multiple_of"
-            value = self._number_outside(one, other)
-            found.append(Escape((), code, _words([one], self.first), _words([other], self.second), value))
+            codes.append(("type" if other.type == "integer" and one.type == "number" else "multiple_of", ""))
         low, high = range_of(one)
-        limits = bounds_of(other.constraints or NO_LIMITS)
+        limits = bounds_of(limits_on(other))
         if limits.low is not None and (low is None or not is_inside(low, limits.low, 1)):
-            found.append(self._beyond_bound("minimum", one, other))
+            codes.append(("minimum", "minimum"))
         if limits.high is not None and (high is None or not is_inside(high, limits.high, -1)):
-            found.append(self._beyond_bound("maximum", one, other))
-        return found
+            codes.append(("maximum", "maximum"))
+        return [
+            self._escape(code, one, [other], self._number_outside(one, other, end)) for code, end in codes
+        ]
 
-    def _beyond_bound(self, code: str, one: ScalarNode, other: ScalarNode) -> Escape:
-        value = self._number_outside(one, other, beyond=code)
-        return Escape((), code, _words([one], self.first), _words([other], self.second), value)
+    def _number_outside(self, one: ScalarNode, other: ScalarNode, end: str) -> Any:
+        """Return a number of the first node that isn't a value of the second, near the bounds of both.
 
-    def _number_outside(self, one: ScalarNode, other: ScalarNode, beyond: str = "") -> Any:
-        """Return a number of the first node that isn't a value of the second, near the bounds of both."""
-        candidates = sorted(numbers_near(one, other), key=size_of)
-        limits = bounds_of(other.constraints or NO_LIMITS)
-        if beyond == "minimum" and limits.low is not None:
+        Args:
+            one: the first node.
+            other: the second node.
+            end: `minimum` or `maximum` for a number beyond this bound of the second node; empty for any.
+        """
+        limits = bounds_of(limits_on(other))
+        candidates = [number for number in numbers_near(one, other) if is_value(one, {}, number)]
+        if end == "minimum" and limits.low is not None:
             candidates = [number for number in candidates if number <= limits.low.limit]
-        if beyond == "maximum" and limits.high is not None:
+        if end == "maximum" and limits.high is not None:
             candidates = [number for number in candidates if number >= limits.high.limit]
-        mine = self.first.definitions
-        shown = (n for n in candidates if is_value(one, mine, n) and not self.fits(other, n))
-        return next(shown, NO_VALUE)
+        return self._refused_by(other, candidates)
 
     def of_leaves(self, one: LeafNode, other: LeafNode) -> list[Escape]:
         return [] if one.leaf == other.leaf else self._in_other_format(one, other)
@@ -332,18 +317,17 @@ class _Comparison:
     def _in_other_format(self, one: LeafNode | ScalarNode, other: LeafNode | ScalarNode) -> list[Escape]:
         """Return an escape with a text that the second node's type refuses, if a type reads its texts."""
         candidates = [self._example(one), *samples(one), *_UNUSUAL_TEXTS]
-        mine = (each for each in candidates if is_value(one, {}, each))
-        value = next((each for each in mine if not self.fits(other, each)), NO_VALUE)
-        before, after = _words([one], self.first), _words([other], self.second)
-        if before == after:
-            before, after = _read_as(one, before), _read_as(other, after)
-        return [Escape((), "format", before, after, value)]
+        value = self._refused_by(other, [each for each in candidates if is_value(one, {}, each)])
+        found = self._escape("format", one, [other], value)
+        if found.before == found.after:
+            found = found._replace(before=_read_as(one, found.before), after=_read_as(other, found.after))
+        return [found]
 
     # --- arrays ----------------------------------------------------------------------------------
 
     def of_arrays(self, one: ArrayNode, other: ArrayNode) -> list[Escape]:
-        mine, theirs = one.constraints or NO_LIMITS, other.constraints or NO_LIMITS
-        found = self._lengths(mine, theirs, lambda size: self._array_of(one, size))
+        mine = limits_on(one)
+        found = self._lengths(mine, limits_on(other), lambda size: self._array_of(one, size))
         if other.unique and not one.unique:
             item = self._example(one.items)
             value = NO_VALUE if item is NO_VALUE else [item] * max(2, mine.min_length or 0)
@@ -351,19 +335,15 @@ class _Comparison:
         if mine.max_length == 0:
             return found
         size = max(mine.min_length or 0, 1)
-        for escape in self.compare(one.items, other.items):
-            found.append(escape.inside(0, lambda item: self._padded([item], one, size)))
-        return found
-
-    def _padded(self, items: list[Any], one: ArrayNode, size: int) -> Any:
-        """Return an array that begins with some items and has the required length."""
-        more = self._array_of(one, size)
-        return NO_VALUE if more is NO_VALUE else [*items, *more[len(items) :]]
+        return found + [
+            escape.inside(0, _with_item(self._array_of(one, size), 0, escape.value))
+            for escape in self.compare(one.items, other.items)
+        ]
 
     def _array_of(self, one: ArrayNode, size: int) -> Any:
         if size > _MOST_ITEMS:
             return NO_VALUE
-        limits = (one.constraints or NO_LIMITS).replace(min_length=size, max_length=size)
+        limits = limits_on(one).replace(min_length=size, max_length=size)
         # No item appears twice, if possible: the graph doesn't contain a document's rule about that.
         distinct = self._example(one.replace(constraints=limits, container=set))
         return self._example(one.replace(constraints=limits)) if distinct is NO_VALUE else distinct
@@ -373,42 +353,35 @@ class _Comparison:
             code = "min_length" if len(one.items) < len(other.items) else "max_length"
             before, after = f"{len(one.items)} items", f"{len(other.items)} items"
             return [Escape((), code, before, after, self._example(one))]
-        return self._positions(one, other.items)
+        return self._positions(self._example(one), one.items, other.items)
 
     def of_tuple_as_array(self, one: TupleNode, other: ArrayNode) -> list[Escape]:
-        size = len(one.items)
+        size, value = len(one.items), self._example(one)
         limits = Constraints(min_length=size, max_length=size)
-        found = self._lengths(limits, other.constraints or NO_LIMITS, lambda _size: self._example(one))
+        found = self._lengths(limits, limits_on(other), lambda _size: value)
         if other.unique and size > 1:
-            found += self._undecided(one, other, "unique")
-        return found + self._positions(one, [other.items] * size)
-
-    def _positions(self, one: TupleNode, others: Iterable[Node]) -> list[Escape]:
-        found: list[Escape] = []
-        for index, (item, other) in enumerate(zip(one.items, others, strict=True)):
-            wrap = partial(self._with_item, one, index)
-            found += [escape.inside(index, wrap) for escape in self.compare(item, other)]
-        return found
-
-    def _with_item(self, one: TupleNode, index: int, value: Any) -> Any:
-        items = self._example(one)
-        return NO_VALUE if items is NO_VALUE else [*items[:index], value, *items[index + 1 :]]
+            found.append(self._escape("unique", one, [other]))
+        return found + self._positions(value, one.items, [other.items] * size)
 
     def of_array_as_tuple(self, one: ArrayNode, other: TupleNode) -> list[Escape]:
         size = len(other.items)
         limits = Constraints(min_length=size, max_length=size)
-        mine = one.constraints or NO_LIMITS
-        found = self._lengths(mine, limits, lambda length: self._array_of(one, length))
-        if found:
-            return found
-        for index, item in enumerate(other.items):
-            wrap = partial(self._at, one, size, index)
-            found += [escape.inside(index, wrap) for escape in self.compare(one.items, item)]
-        return found
+        found = self._lengths(limits_on(one), limits, lambda length: self._array_of(one, length))
+        return found or self._positions(self._array_of(one, size), [one.items] * size, other.items)
 
-    def _at(self, one: ArrayNode, size: int, index: int, value: Any) -> Any:
-        items = self._array_of(one, size)
-        return NO_VALUE if items is NO_VALUE else [*items[:index], value, *items[index + 1 :]]
+    def _positions(self, value: Any, ones: Iterable[Node], others: Iterable[Node]) -> list[Escape]:
+        """Compare the items at each position.
+
+        Args:
+            value: an array of the first graph, or `NO_VALUE`.
+            ones: the nodes of its items.
+            others: the nodes that have to accept these items.
+        """
+        return [
+            escape.inside(index, _with_item(value, index, escape.value))
+            for index, pair in enumerate(zip(ones, others, strict=True))
+            for escape in self.compare(*pair)
+        ]
 
     # --- objects ---------------------------------------------------------------------------------
 
@@ -425,7 +398,7 @@ class _Comparison:
                 found += self._new_key(one, field, theirs)
         for key, field in mine.items():
             if key in theirs:
-                found += self._fields(one, field, theirs)
+                found += self._field(one, field, theirs[key].node, theirs)
             elif other.closed:
                 value = self._object_with(one, {key: self._example(field.node)}, theirs)
                 found.append(Escape((key,), "unknown", "allowed", "refused", value))
@@ -435,18 +408,18 @@ class _Comparison:
         return found
 
     def _new_key(self, one: ObjectNode, field: Field, theirs: Mapping[str, Field]) -> list[Escape]:
-        bad = next((value for value in _OTHER_VALUES if not self.fits(field.node, value)), NO_VALUE)
+        bad = self._refused_by(field.node, _OTHER_VALUES)
         if bad is NO_VALUE:
             return []
         value = self._object_with(one, {field.key: bad}, theirs)
         after = _words([field.node], self.second)
         return [Escape((field.key,), NEW_KEY, "ignored as unknown", after, value)]
 
-    def _fields(self, one: ObjectNode, field: Field, theirs: Mapping[str, Field]) -> list[Escape]:
-        other = theirs[field.key]
+    def _field(self, one: ObjectNode, field: Field, other: Node, theirs: Mapping[str, Field]) -> list[Escape]:
+        """Compare the values of a field with a node of the second graph."""
         return [
-            escape.inside(field.key, lambda value: self._object_with(one, {field.key: value}, theirs))
-            for escape in self.compare(field.node, other.node)
+            escape.inside(field.key, self._object_with(one, {field.key: escape.value}, theirs))
+            for escape in self.compare(field.node, other)
         ]
 
     def _object_with(
@@ -479,67 +452,59 @@ class _Comparison:
         is_mine = theirs is not NO_EXAMPLE and is_value(field.node, self.first.definitions, theirs)
         return theirs if is_mine else mine
 
+    # --- maps ------------------------------------------------------------------------------------
+
     def of_maps(self, one: MapNode, other: MapNode) -> list[Escape]:
-        mine, theirs = one.constraints or NO_LIMITS, other.constraints or NO_LIMITS
-        found = self._lengths(mine, theirs, lambda size: self._map_of(one, size))
+        mine = limits_on(one)
+        found = self._lengths(mine, limits_on(other), lambda size: self._map_of(one, size))
         if mine.max_length == 0:
             return found
         for escape in self.compare(one.keys, other.keys):
-            found.append(escape._replace(path=("*",), code="key", value=self._with_key(one, escape.value)))
+            value = self._map_with(one, escape.value, self._example(one.values))
+            found.append(escape._replace(path=("*",), code="key", value=value))
         for escape in self.compare(one.values, other.values):
-            found.append(escape.inside("*", lambda value: self._with_value(one, value)))
+            found.append(escape.inside("*", self._map_with(one, None, escape.value)))
         return found
 
     def _map_of(self, one: MapNode, size: int) -> Any:
         if size > _MOST_ITEMS:
             return NO_VALUE
-        limits = (one.constraints or NO_LIMITS).replace(min_length=size, max_length=size)
+        limits = limits_on(one).replace(min_length=size, max_length=size)
         return self._example(one.replace(constraints=limits))
 
-    def _with_key(self, one: MapNode, key: Any) -> Any:
-        value = self._example(one.values)
-        more = self._map_of(one, max((one.constraints or NO_LIMITS).min_length or 0, 1))
-        if key is NO_VALUE or value is NO_VALUE or more is NO_VALUE:
+    def _map_with(self, one: MapNode, key: Any, value: Any) -> Any:
+        """Return a smallest map with a value, and with a key if it isn't None."""
+        found = self._map_of(one, max(limits_on(one).min_length or 0, 1))
+        if any(each is NO_VALUE for each in (found, key, value)):
             return NO_VALUE
-        return {key: value, **dict(list(more.items())[1:])}
-
-    def _with_value(self, one: MapNode, value: Any) -> Any:
-        found = self._map_of(one, max((one.constraints or NO_LIMITS).min_length or 0, 1))
-        return NO_VALUE if found is NO_VALUE else {**found, next(iter(found)): value}
-
-    def _with_field(self, one: ObjectNode, key: str, value: Any) -> Any:
-        return self._object_with(one, {key: value}, {})
+        first, *rest = found
+        return {first if key is None else key: value, **{other: found[other] for other in rest}}
 
     def of_object_as_map(self, one: ObjectNode, other: MapNode) -> list[Escape]:
         found: list[Escape] = []
-        no_fields: Mapping[str, Field] = {}
         if other.constraints is not None:
-            found += self._undecided(one, other, "length")
+            found.append(self._escape("length", one, [other]))
         for field in one.fields:
             if not self.fits(other.keys, field.key):
-                value = self._object_with(one, {field.key: self._example(field.node)}, no_fields)
+                value = self._object_with(one, {field.key: self._example(field.node)}, {})
                 found.append(Escape((field.key,), "key", "allowed", "refused", value))
-            wrap = partial(self._with_field, one, field.key)
-            found += [escape.inside(field.key, wrap) for escape in self.compare(field.node, other.values)]
+            found += self._field(one, field, other.values, {})
         is_free = isinstance(other.values, AnyNode) and other.keys == ScalarNode("string")
         if not one.closed and not is_free:
-            bad = next((value for value in _OTHER_VALUES if not self.fits(other.values, value)), NO_VALUE)
-            given = {_free_key({field.key: field for field in one.fields}, {}): bad}
-            value = NO_VALUE if bad is NO_VALUE else self._object_with(one, given, no_fields)
+            key = _free_key({field.key: field for field in one.fields})
+            value = self._object_with(one, {key: self._refused_by(other.values, _OTHER_VALUES)}, {})
             found.append(Escape((), "closed", "ignored", "each has to fit", value))
         return found
-
-    def _entry(self, key: str, value: Any) -> Any:
-        return {key: value}
 
     def of_map_as_object(self, one: MapNode, other: ObjectNode) -> list[Escape]:
         found: list[Escape] = []
         for field in other.fields:
             if field.required:
-                value = self._map_of(one, (one.constraints or NO_LIMITS).min_length or 0)
+                value = self._map_of(one, limits_on(one).min_length or 0)
                 found.append(Escape((field.key,), "required", "any keys", "required", value))
-            wrap = partial(self._entry, field.key)
-            found += [escape.inside(field.key, wrap) for escape in self.compare(one.values, field.node)]
+            for escape in self.compare(one.values, field.node):
+                value = NO_VALUE if escape.value is NO_VALUE else {field.key: escape.value}
+                found.append(escape.inside(field.key, value))
         if other.closed:
             found.append(Escape((), "closed", "allowed", "refused", self._map_of(one, 1)))
         return found
@@ -560,6 +525,13 @@ _PAIRS: Final[Mapping[tuple[type, type], Callable[[_Comparison, Any, Any], list[
     (ObjectNode, ObjectNode): _Comparison.of_objects,
 }
 """The functions that compare two nodes whose values may have the same JSON type."""
+
+
+def _with_item(items: Any, index: int, value: Any) -> Any:
+    """Return an array with another item at an index; `NO_VALUE` if one of both isn't known."""
+    if items is NO_VALUE or value is NO_VALUE:
+        return NO_VALUE
+    return [*items[:index], value, *items[index + 1 :]]
 
 
 def _is_within(found: list[Escape]) -> bool:

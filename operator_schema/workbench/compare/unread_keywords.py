@@ -6,14 +6,27 @@ of the old one that every value of its place fits. A keyword is kept if one of t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
-from ...engine import DEFINITIONS, KEYWORDS, is_old, resolve_pointer, step, subschemas
+from ...engine import (
+    DEFINITIONS,
+    KEYWORDS,
+    DocumentCodec,
+    SchemaDocument,
+    is_old,
+    resolve_pointer,
+    step,
+    subschemas,
+)
 from ...json_values import JSON_TYPES, fits_types, is_array, is_object, type_of
-from ...sameness import is_same_json, same_text
+from ...sameness import is_same_json
+from .case_values import NO_VALUE_EXISTS
+from .containment import NO_VALUE, Escape
+from .counterexamples import difference
+from .decoder_marks import text_leaves
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from ...findings import Finding
 
@@ -50,53 +63,29 @@ _FAR: Final = frozenset({"$id", "$anchor", "$dynamicAnchor", "$dynamicRef", "$re
 """Keywords by which a reference has another meaning in another document."""
 
 _STEPS_OF_PROOF = 200
+_MOST_PROOFS = 30
 
 _MEMBERS: Final = ("anyOf", "oneOf")
-_CHOICES: Final = ("const", "enum")
 
 
-class Unkept(NamedTuple):
-    """A keyword of the new document that the old one doesn't have for the same values.
-
-    Attributes:
-        path: keys and indexes that lead to its values.
-        keyword: its name; empty for a schema as a whole.
-        before: the old document there, in words, or None if nothing is known.
-        after: the new document there, in words, or why no graph contains it.
-    """
-
-    path: Path
-    keyword: str
-    before: Any
-    after: Any
-
-
-def unkept(
-    old: Mapping[str, Any],
-    new: Mapping[str, Any],
-    left: Iterable[Finding],
-    prove: Callable[[dict[str, Any], dict[str, Any]], bool],
-    fit: Callable[[list[Any], dict[str, Any]], bool],
-) -> list[Unkept]:
+def unkept(old: Mapping[str, Any], new: Mapping[str, Any], left: Iterable[Finding]) -> list[Escape]:
     """List the rules of the new document that its graph doesn't contain, and that the old one doesn't have.
 
     Args:
         old: a JSON Schema document.
         new: the document that replaces it.
         left: the keywords that the graph of the new document doesn't contain.
-        prove: a function that returns whether it is proven that every value of one document fits another one.
-        fit: a function that returns whether each of some values fits a document.
 
     Returns:
-        Keywords, and formats, which no graph checks. If there are none, each value of the old document that
-        the graph of the new one accepts is a value of the new document.
+        Keywords, and formats, which no graph checks, all without a value. If there are none, each value of
+        the old document that the graph of the new one accepts is a value of the new document.
     """
     notes = list(left)
     if not notes and not _has_format(new):
         return []
-    walk = _KeywordComparison(old, new, notes, prove, fit)
+    walk = _KeywordComparison(old, new, notes)
     try:
-        walk.at(new, "", (), [] if is_old(dict(old)) != is_old(dict(new)) else [old])
+        walk.at(new, "", (), [old] if walk.has_same_dialect else [])
     except RecursionError:
         walk.steps = -1
     return walk.result()
@@ -114,35 +103,34 @@ class _KeywordComparison:
     Attributes:
         found: the keywords that aren't kept, by place and keyword.
         steps: the number of steps that are left.
+        proofs: the number of proofs that may still be tried.
+        has_same_dialect: whether both documents are of drafts that read keywords in the same way.
     """
 
-    def __init__(
-        self,
-        old: Mapping[str, Any],
-        new: Mapping[str, Any],
-        notes: list[Finding],
-        prove: Callable[[dict[str, Any], dict[str, Any]], bool],
-        fit: Callable[[list[Any], dict[str, Any]], bool],
-    ) -> None:
-        self.prove = prove
-        self.fit = fit
+    def __init__(self, old: Mapping[str, Any], new: Mapping[str, Any], notes: list[Finding]) -> None:
         self.old = old
         self.new = new
         self.notes = notes
         self.by_place: dict[str, list[Finding]] = {}
         for note in notes:
             self.by_place.setdefault(str(note.where).removeprefix("#"), []).append(note)
-        self.found: dict[tuple[str, str], Unkept] = {}
+        self.found: dict[tuple[str, str], Escape] = {}
         self.steps = _MOST_STEPS
+        self.proofs = _MOST_PROOFS
         self.met: set[tuple[int, tuple[int, ...]]] = set()
         self.same: dict[tuple[int, int], tuple[Any, Any, bool]] = {}
         self.has_same_dialect = is_old(dict(old)) == is_old(dict(new))
 
-    def result(self) -> list[Unkept]:
+    def result(self) -> list[Escape]:
         """Return the keywords that aren't kept."""
         if self.steps < 0 or len(self.notes) >= _MOST_NOTED:
-            return [*self.found.values(), Unkept((), "", None, "there is too much in it to be compared")]
+            self._add((), "", "", "there is too much in it to be compared")
         return list(self.found.values())
+
+    def _add(self, path: Path, where: str, keyword: str, after: str, before: str = "not the same") -> None:
+        """Note a keyword that isn't kept, once for each of its places in the document."""
+        escape = Escape(path, keyword or "schema", before, after, NO_VALUE)
+        self.found.setdefault((where, keyword), escape)
 
     # --- a schema of the new document --------------------------------------------------------------
 
@@ -167,9 +155,7 @@ class _KeywordComparison:
             return
         for note in self.by_place.get(where, ()):
             if not any(self.is_kept(note.keyword or "", each, schema) for each in before):
-                self.found.setdefault(
-                    (where, note.keyword or ""), Unkept(path, note.keyword or "", None, note.message)
-                )
+                self._add(path, where, note.keyword or "", note.message)
         if is_object(schema):
             self._format(schema, where, path, before)
             self._inside(schema, where, path, before)
@@ -180,15 +166,16 @@ class _KeywordComparison:
         part = None if few is None else _part(self.new, schema)
         if few is None or part is None:
             return False
-        types = _declared(few)
-        return self.fit([value for value in _few(few) or () if fits_types(value, types)], part)
+        codec = DocumentCodec(SchemaDocument("schema", part, False, text_leaves()))  # noqa: FBT003  # no arguments
+        values = [value for value in _few(few) or () if fits_types(value, _declared(few))]
+        return not codec.left and not any(map(codec.report, values))
 
     def _format(self, schema: dict[str, Any], where: str, path: Path, before: list[Any]) -> None:
         said = schema.get("format")
         formats = [each.get("format") for each in before if is_object(each)]
         if isinstance(said, str) and said not in formats:
-            former = next((each for each in formats if each is not None), None)
-            self.found.setdefault((where, "format"), Unkept(path, "format", former, said))
+            former = next((str(each) for each in formats if each is not None), "none")
+            self._add(path, where, "format", said, former)
 
     def _inside(self, schema: dict[str, Any], where: str, path: Path, before: list[Any]) -> None:
         """Compare the schemas inside a schema."""
@@ -280,21 +267,24 @@ class _KeywordComparison:
         """Return whether a keyword in a schema of the old document is equally strict, or stricter."""
         if not is_object(before) or not is_object(after):
             return False
-        if keyword in _CHOICES:
-            return _are_choices_of(before, after, keyword)
-        of = KEYWORDS[keyword].of if keyword in KEYWORDS else ()
-        if of and self._types(before, self.old).isdisjoint(of):
-            return True
-        rule = _RULES.get(keyword)
-        if rule is not None and rule(self, before, after):
-            return True
-        if keyword in _AS_A_WHOLE or (keyword == "additionalProperties" and not _names_less(before, after)):
-            return False
+        if keyword == "$id":
+            before, after = ({name: each[name] for name in each if name != "$id"} for each in (before, after))
+            return not _references([before, after]) and self.is_within(before, after)
+        if keyword in _AS_A_WHOLE:
+            return self.is_within(before, after)
         names = _TOGETHER.get(keyword, (keyword,))
-        if not any(name in before for name in names):
-            return False
         mine, theirs = ({name: each[name] for name in names if name in each} for each in (before, after))
-        return self._are_same(mine, theirs, set())
+        is_about_others = keyword == "additionalProperties"
+        if (
+            mine
+            and (not is_about_others or _names_less(before, after))
+            and self._are_same(mine, theirs, set())
+        ):
+            return True
+        if is_about_others:  # the schemas of its names are compared elsewhere
+            named = {name: after[name] for name in _NAMES if is_object(after.get(name))}
+            theirs |= {name: dict.fromkeys(each, True) for name, each in named.items()}
+        return self.is_within(before, theirs)
 
     def are_same(self, before: Any, after: Any) -> bool:
         """Return whether a schema of the old document and one of the new one mean the same, as written."""
@@ -335,89 +325,16 @@ class _KeywordComparison:
             return self._are_same(before, after, assumed)
         return is_same_json(before, after)
 
-    def by_parts(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
-        """Return whether each alternative of an old schema fits one of a new schema."""
-        if {name for name in after if _says(name)} != {"anyOf"} or not is_array(after["anyOf"]):
-            return False
-        alternatives = self._alternatives([before])
-        return all(any(self.is_within(each, member) for member in after["anyOf"]) for each in alternatives)
-
-    def of_not(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
-        if self._types(before, self.old).isdisjoint(self._types(after["not"], self.new)):
+    def is_within(self, before: Any, after: Any) -> bool:
+        """Return whether it is proven that every value of an old schema fits a new one."""
+        if self.are_same(before, after):
             return True
-        return "not" in before and self.is_within(after["not"], before["not"], is_turned=True)
-
-    def of_all(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
-        members = after["allOf"]
-        return is_array(members) and all(self.is_within(before, member) for member in members)
-
-    def of_any(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
-        members = after["anyOf"]
-        return is_array(members) and self.is_within(before, {"anyOf": members})
-
-    def of_rest(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
-        rest = before.get("additionalProperties", True)
-        return _names_less(before, after) and self.is_within(rest, after["additionalProperties"])
-
-    def of_patterns(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
-        mine, theirs = before.get("patternProperties"), after["patternProperties"]
-        if not is_object(mine) or not is_object(theirs) or not theirs.keys() <= mine.keys():
-            return False
-        return all(self.is_within(mine[key], theirs[key]) for key in theirs)
-
-    def of_items(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
-        first, rest = _first_items(after), _rest_items(after)
-        mine = _first_items(before)
-        pairs = [
-            (mine[index] if index < len(mine) else _rest_items(before), each)
-            for index, each in enumerate(first)
-        ]
-        # Further items that aren't allowed are a limit on their number, which the graph contains.
-        pairs += [] if rest is False else [(each, rest) for each in mine[len(first) :]]
-        pairs += [] if rest is False else [(_rest_items(before), rest)]
-        return all(self.is_within(*pair) for pair in pairs)
-
-    def of_condition(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
-        is_never = self._types(before, self.old).isdisjoint(self._types(after["if"], self.new))
-        parts = ("else",) if is_never else ("then", "else")
-        return all(self.is_within(before, after.get(part, True)) for part in parts)
-
-    def of_identifier(self, before: dict[str, Any], after: dict[str, Any]) -> bool:
-        parts = [{name: each[name] for name in each if name != "$id"} for each in (before, after)]
-        return not _references(parts) and self.is_within(*parts)
-
-    def is_within(self, before: Any, after: Any, *, is_turned: bool = False) -> bool:
-        """Return whether it is proven that every value of one schema fits another one.
-
-        Args:
-            before: a schema of the old document, or of the new one if `is_turned`.
-            after: a schema of the other document.
-            is_turned: whether the documents are exchanged.
-        """
-        if after is True or before is False:
-            return True
-        if not is_turned and self.are_same(before, after):
-            return True
-        first, second = (self.new, self.old) if is_turned else (self.old, self.new)
-        one, other = _part(first, before), _part(second, after)
+        one, other = _part(self.old, before), _part(self.new, after)
+        self.proofs -= 1
         self.steps -= _STEPS_OF_PROOF
-        if one is None or other is None or self.steps < 0:
+        if one is None or other is None or self.steps < 0 or self.proofs < 0:
             return False
-        return self.prove(one, other)
-
-
-_RULES: Final[Mapping[str, Callable[[_KeywordComparison, dict[str, Any], dict[str, Any]], bool]]] = {
-    "": _KeywordComparison.by_parts,
-    "$id": _KeywordComparison.of_identifier,
-    "if": _KeywordComparison.of_condition,
-    "not": _KeywordComparison.of_not,
-    "allOf": _KeywordComparison.of_all,
-    "anyOf": _KeywordComparison.of_any,
-    "additionalProperties": _KeywordComparison.of_rest,
-    "patternProperties": _KeywordComparison.of_patterns,
-    **dict.fromkeys(_ITEMS, _KeywordComparison.of_items),
-}
-"""Checks whether a changed keyword is no stricter than before, for values that fit the rest."""
+        return difference(one, other) is NO_VALUE_EXISTS
 
 
 def _referred(document: Mapping[str, Any], schema: Any) -> tuple[str, Any] | None:
@@ -505,10 +422,6 @@ def _below_items(steps: tuple[str, ...], schema: dict[str, Any], before: dict[st
     return [] if rest is None or len(theirs) > len(mine) else [rest]
 
 
-def _rest_items(schema: dict[str, Any]) -> Any:
-    return schema.get("additionalItems" if is_array(schema.get("items")) else "items", True)
-
-
 def _first_items(schema: dict[str, Any]) -> list[Any]:
     first = schema["items"] if is_array(schema.get("items")) else schema.get("prefixItems")
     return first if is_array(first) else []
@@ -521,19 +434,6 @@ def _names_less(before: dict[str, Any], after: dict[str, Any]) -> bool:
         if not is_object(mine) or not is_object(theirs) or not mine.keys() <= theirs.keys():
             return False
     return True
-
-
-def _are_choices_of(before: dict[str, Any], after: dict[str, Any], keyword: str) -> bool:
-    theirs = _choices(after, keyword)
-    mine = [found for name in _CHOICES if (found := _choices(before, name)) is not None]
-    return theirs is not None and any(found <= theirs for found in mine)
-
-
-def _choices(schema: dict[str, Any], keyword: str) -> frozenset[str] | None:
-    if keyword not in schema:
-        return None
-    values = [schema[keyword]] if keyword == "const" else schema[keyword]
-    return frozenset(map(same_text, values)) if is_array(values) else None
 
 
 def _value_step(steps: tuple[str, ...]) -> Path:

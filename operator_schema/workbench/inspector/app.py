@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
 import json
 import secrets
 from dataclasses import dataclass, field
-from hashlib import sha256
-from http.cookies import CookieError, SimpleCookie
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import parse_qs
 
 try:
     from starlette.applications import Starlette
@@ -24,33 +20,25 @@ except ModuleNotFoundError as error:
     message = "to open the inspector, install the extra: pip install 'operator-schema[inspector]'"
     raise ModuleNotFoundError(message, name=error.name) from None
 
-from ...adapters.http_requests import (
-    body_of,
-    headers_of,
-    listen,
-    refuse,
-    replayed,
-    status_of_sender,
-    uvicorn_server,
-)
+from ...adapters.http_requests import listen, uvicorn_server
 from ...engine import decode_json
 from ...errors import DecodeError
-from ...json_values import without_surrogates
+from ...json_values import writable_json
 from ...message_text import exception_text
 from ...providers import provider_names
 from ...rounds import StoreError
 from .call_logs import read_log, replayed_log
 from .catalogue import overview, page_of_tool
 from .decode_call import LONGEST_TEXT, read_call, read_in_steps
+from .page_guard import PageGuard
 from .pasted_answers import UnreadableAnswerError, provider_named, take_apart
-from .run_call import (
-    Agreements,
+from .run_call import Agreements, run_call
+from .waiting_calls import (
     Decision,
     DecisionError,
     decide,
     load_round,
     round_as_dict,
-    run_call,
     run_round,
     waiting_rounds,
 )
@@ -60,7 +48,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from starlette.requests import Request
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from ...rounds import Store
     from .subject import Inspector
@@ -82,38 +69,6 @@ FILES = {
     "try.js": "text/javascript",
 }
 """The files of the page beside `index.html`; no others are served."""
-
-LARGEST_BODY = 4 * 2**20
-"""The maximum size of a request, in bytes."""
-
-_SECONDS_FOR_BODY = 10.0
-_LONGEST_QUERY = 8_192
-
-_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'; trusted-types 'none'"
-)
-
-HEADERS = {
-    "Content-Security-Policy": _POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
-"""Headers of every answer: only the page's own files may be run or loaded, and no page may frame this one."""
-
-_REASONS = {
-    401: "open the address that the inspector printed: it has a token",
-    403: "this page may not ask the inspector",
-    408: "the request took too long to arrive",
-    413: "the request is too large",
-    415: "a request that changes something has to be JSON",
-    421: "this Host isn't served here",
-}
 
 _HOST = "127.0.0.1"
 _MOST_CONNECTIONS = 100
@@ -236,12 +191,8 @@ def _json(value: Any, status: int = 200) -> Response:
 
 
 def _writable(value: Any) -> Any:
-    """Return a JSON value that can be sent: without lone surrogates, and without numbers that aren't JSON."""
-    try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    except ValueError:
-        text = json.dumps(json.loads(json.dumps(value), parse_constant=str), ensure_ascii=False)
-    return json.loads(without_surrogates(text))
+    """Return a JSON value that can be sent: without lone surrogates, and with text in place of infinity."""
+    return json.loads(json.dumps(writable_json(value)), parse_constant=str)
 
 
 async def _body(request: Request, kind: type[T]) -> T:
@@ -268,7 +219,7 @@ class _PageAnswers:
         return _json({**about, **kept, "recorded": recorded, "providers": names})
 
     async def catalogue(self, request: Request) -> Response:
-        provider, strict = _asked(request)
+        provider, strict = _provider_asked_for(request)
         return _json(
             await run_in_threadpool(
                 overview, self._inspector.subject, provider_named(provider), strict=strict
@@ -276,7 +227,7 @@ class _PageAnswers:
         )
 
     async def tool(self, request: Request) -> Response:
-        name, strict = _asked(request)
+        name, strict = _provider_asked_for(request)
         subject, provider = self._inspector.subject, provider_named(name)
         tool = subject.tool(request.query_params.get("name", ""))
         return _json(await run_in_threadpool(page_of_tool, subject, tool, provider, strict=strict))
@@ -328,7 +279,7 @@ class _PageAnswers:
             loop.call_soon_threadsafe(events.put_nowait, event)
 
         def agreed(text: str) -> bool:
-            return asked.agreement is not None and self._agreements.take(asked.agreement, *shown, text)
+            return self._agreements.take(asked.agreement, *shown, text)
 
         async def run() -> None:
             done = await run_call(
@@ -375,7 +326,7 @@ class _PageAnswers:
         work = await run_in_threadpool(load_round, subject, store, round_id)
         calls = (await run_in_threadpool(round_as_dict, work))["calls"]
         texts = [call["text"] for call in calls if call["state"] == "pending"]
-        if asked.agreement is not None and self._agreements.take(asked.agreement, version, round_id, texts):
+        if self._agreements.take(asked.agreement, version, round_id, texts):
             return _json(await run_round(subject, store, work))
         if not texts:
             message = "this round has no approved call to run"
@@ -405,7 +356,7 @@ def _waiting_in(store: Store) -> int:
     return counts.deferred + counts.pending + counts.complete
 
 
-def _asked(request: Request) -> tuple[str, bool]:
+def _provider_asked_for(request: Request) -> tuple[str, bool]:
     found = request.query_params
     return found.get("provider", "openai_chat"), found.get("strict") == "1"
 
@@ -433,101 +384,6 @@ def _failure_of(done: asyncio.Future[None]) -> dict[str, Any] | None:
         return {"problem": "the call was cancelled"}
     error = done.exception()
     return None if error is None else {"problem": exception_text(error)}
-
-
-class PageGuard:
-    """An ASGI application that passes on only the requests of the page itself.
-
-    Another page in the same browser can send requests here: `Origin` shows its address, and `Host` shows a
-    name of its own that resolves to this machine. A browser that opens the address with the token gets a
-    cookie, which it sends only with requests of the page. Refusals are logged without the data that were
-    sent.
-
-    Args:
-        app: the application behind the guard.
-        port: the port of the server.
-        token: the token in the address.
-    """
-
-    def __init__(self, app: ASGIApp, port: int, token: str) -> None:
-        self._app = app
-        self._hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
-        self._origins = {f"http://{host}" for host in self._hosts}
-        self._digest = _digest(token)
-        # A cookie is sent to all ports of a machine, so it doesn't have the token itself.
-        self._session = _digest(f"session of {token}").hex()
-        self._cookie = f"inspector_{port}"
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request, or pass it on."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        headers = headers_of(scope["headers"], _LOOKED_AT)
-        is_new = self._has_token(scope)
-        status = self._status_of(scope["method"], headers, is_new=is_new)
-        body = b""
-        if status is None:
-            status, body = await body_of(receive, LARGEST_BODY, _SECONDS_FOR_BODY)
-        answer = self._with_headers(send, is_new=is_new and status is None)
-        if status is not None:
-            await refuse(scope, answer, status, _REASONS[status])
-            return
-        await self._app(scope, replayed(receive, body), answer)
-
-    def _status_of(self, method: str, headers: dict[bytes, list[str]], *, is_new: bool) -> int | None:
-        """Return the status for a refused request; None if it is allowed."""
-        origins = {f"http://{host.lower()}" for host in headers[b"host"]} & self._origins
-        status = status_of_sender(headers, self._hosts, origins)
-        if status is not None:
-            return status
-        if any(site not in {"same-origin", "none"} for site in headers[b"sec-fetch-site"]) and not is_new:
-            return 403
-        if not is_new and not self._has_cookie(headers[b"cookie"]):
-            return 401
-        if method in {"GET", "HEAD"}:
-            return None
-        kinds = [kind.partition(";")[0].strip().lower() for kind in headers[b"content-type"]]
-        return None if kinds == ["application/json"] and not is_new else 415
-
-    def _has_token(self, scope: Scope) -> bool:
-        query = scope["query_string"]
-        if scope["method"] != "GET" or scope["path"] != "/" or not 0 < len(query) <= _LONGEST_QUERY:
-            return False
-        given = parse_qs(query.decode("latin-1"), max_num_fields=10).get("token", [])
-        return len(given) == 1 and hmac.compare_digest(_digest(given[0]), self._digest)
-
-    def _has_cookie(self, cookies: list[str]) -> bool:
-        for text in cookies:
-            try:
-                found = SimpleCookie(text).get(self._cookie)
-            except CookieError:
-                continue
-            if found is not None and hmac.compare_digest(_digest(found.value), _digest(self._session)):
-                return True
-        return False
-
-    def _with_headers(self, send: Send, *, is_new: bool) -> Send:
-        async def answer(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                own = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
-                if is_new:
-                    cookie = f"{self._cookie}={self._session}; Path=/; HttpOnly; SameSite=Strict"
-                    own.append((b"set-cookie", cookie.encode()))
-                names = {name for name, _ in own}
-                kept = [(name, value) for name, value in message.get("headers", ()) if name not in names]
-                message = {**message, "headers": [*kept, *own]}
-            await send(message)
-
-        return answer
-
-
-_LOOKED_AT = (b"host", b"origin", b"cookie", b"content-type", b"sec-fetch-site")
-
-
-def _digest(text: str) -> bytes:
-    # All digests have the same length, so the time of a comparison doesn't reveal the length of the text.
-    return sha256(text.encode(errors="replace")).digest()
 
 
 async def serve_inspector(inspector: Inspector, port: int, announce: Callable[[str], object]) -> None:

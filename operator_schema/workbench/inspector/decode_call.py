@@ -11,6 +11,8 @@ from ...rounds import Toolset
 from ...tools import RawCall
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ...engine import Partial
     from ...findings import Finding
     from ...tools import Tool
@@ -94,6 +96,20 @@ def read_call(tool: Tool[..., Any], arguments: Any) -> CallReading:
         text, code = call.content or "", call.code
         return CallReading(tool.name, None, None, text, code, tuple(call.findings))
     return CallReading(tool.name, _arguments_of(call), shown(call.input), "", None, _notes(alone, arguments))
+
+
+def read_call_of(find: Callable[[str], Tool[..., Any]], name: str, arguments: Any) -> CallReading:
+    """Read a call of a tool by its name; if no tool has it, the reading says so.
+
+    Args:
+        find: a function that returns a tool by its name, or raises a `LookupError`.
+        name: the name in the call.
+        arguments: as for `read_call`.
+    """
+    try:
+        return read_call(find(name), arguments)
+    except LookupError as error:
+        return CallReading(name, None, None, str(error), "tool_not_found", ())
 
 
 def _arguments_of(call: Any) -> Any:

@@ -14,26 +14,10 @@ from ..compare.recorded_calls import calls_in
 from .decode_call import LONGEST_TEXT, read_call
 
 if TYPE_CHECKING:
-    from typing import Protocol
-
     from ...providers import Answer
-    from ...rounds import Toolset
-    from ...tools import Tool
+    from .subject import Subject
 
-    class HasOffer(Protocol):
-        """An object with the offered tools, such as a `Subject`."""
-
-        @property
-        def toolset(self) -> Toolset[Any]:
-            """The tools."""
-            ...
-
-        def tool(self, name: str) -> Tool[..., Any]:
-            """Return a tool by its name, or raise a `LookupError`."""
-            ...
-
-
-_FIRST = ("openai_chat", "anthropic", "openai_responses", "gemini", "bedrock", "cohere", "ollama")
+_TRIED_FIRST = ("openai_chat", "anthropic", "openai_responses", "gemini", "bedrock", "cohere", "ollama")
 """The order in which providers are tried that share a form."""
 
 _MOST_CALLS = 100
@@ -61,11 +45,11 @@ class UnreadableAnswerError(ValueError):
     """A text isn't an answer of a provider, and has no calls; the message lists the attempts."""
 
 
-def take_apart(offered: HasOffer, text: str, provider: str | None = None) -> dict[str, Any]:
+def take_apart(subject: Subject, text: str, provider: str | None = None) -> dict[str, Any]:
     """Find the provider, the text and the calls of an answer.
 
     Args:
-        offered: the object with the offered tools.
+        subject: the subject with the tools.
         text: the text of a provider's response or stream, unchanged; or the text of calls in any usual form.
         provider: the name of the provider; None to try all of them.
 
@@ -77,37 +61,32 @@ def take_apart(offered: HasOffer, text: str, provider: str | None = None) -> dic
         UnreadableAnswerError: no provider reads the text, and it has no calls.
         UnknownProviderError: there is no such provider.
     """
-    names = _in_order() if provider is None else [provider]
+    names = [*dict.fromkeys([*_TRIED_FIRST, *provider_names()])] if provider is None else [provider]
     read: dict[str, Answer] = {}
     problems: dict[str, str] = {}
     for name in names:
         try:
-            read[name] = _answer_of(offered, text, name)
+            read[name] = _answer_of(subject, text, name)
         except ResponseError as error:
             problems[name] = str(error)
     best = next((name for name in read if read[name].calls), next(iter(read), None))
     if best is not None and (read[best].calls or read[best].text or read[best].refusal or provider):
         answer = read[best]
-        others = [name for name in read if name != best and _same(read[name], answer)]
+        others = [name for name in read if name != best and _says_the_same(read[name], answer)]
         said = {"text": answer.text, "reasoning": answer.reasoning, "refusal": answer.refusal}
         stopped = {"stop": answer.stop, "raw_stop": answer.raw_stop, "is_cut_off": answer.is_cut_off}
-        return {"provider": best, "others": others, **said, **stopped, **_calls_of(offered, answer.calls)}
+        return {"provider": best, "others": others, **said, **stopped, **_calls_of(subject, answer.calls)}
     calls = [RawCall(None, call.name, call.arguments) for call in calls_in(read_json(text))]
     if calls:
         nothing = {"text": "", "reasoning": "", "refusal": None, "stop": None, "raw_stop": None}
-        found = _calls_of(offered, calls)
+        found = _calls_of(subject, calls)
         return {"provider": None, "others": [], **nothing, "is_cut_off": False, **found}
     tried = problems.get(names[0]) or "it has neither calls nor text"
     message = tried if provider is not None else f"no provider reads this; as {names[0]}: {tried}"
     raise UnreadableAnswerError(message)
 
 
-def _in_order() -> list[str]:
-    names = provider_names()
-    return [*[name for name in _FIRST if name in names], *[name for name in names if name not in _FIRST]]
-
-
-def _answer_of(offered: HasOffer, text: str, name: str) -> Answer:
+def _answer_of(subject: Subject, text: str, name: str) -> Answer:
     """Read a text as a response, or as a stream of events.
 
     Raises:
@@ -116,8 +95,8 @@ def _answer_of(offered: HasOffer, text: str, name: str) -> Answer:
     provider = provider_named(name)
     value = read_json(text)
     if is_object(value):
-        return provider.answer(value, offered.toolset)
-    stream = provider.stream(offered.toolset)
+        return provider.answer(value, subject.toolset)
+    stream = provider.stream(subject.toolset)
     if is_array(value):
         for event in value:
             stream.feed(event)
@@ -126,20 +105,17 @@ def _answer_of(offered: HasOffer, text: str, name: str) -> Answer:
     return stream.close()
 
 
-def _same(one: Answer, other: Answer) -> bool:
-    return (_said(one), one.text) == (_said(other), other.text)
+def _says_the_same(one: Answer, other: Answer) -> bool:
+    texts = [(each.text, [(call.name, call.arguments) for call in each.calls]) for each in (one, other)]
+    return texts[0] == texts[1]
 
 
-def _said(answer: Answer) -> list[tuple[str, Any]]:
-    return [(call.name, call.arguments) for call in answer.calls]
-
-
-def _calls_of(offered: HasOffer, calls: Any) -> dict[str, Any]:
-    found = [_read(offered, call) for call in list(calls)[:_MOST_CALLS]]
+def _calls_of(subject: Subject, calls: Any) -> dict[str, Any]:
+    found = [_call_as_dict(subject, call) for call in list(calls)[:_MOST_CALLS]]
     return {"calls": found, "more_calls": max(0, len(calls) - _MOST_CALLS)}
 
 
-def _read(offered: HasOffer, call: RawCall) -> dict[str, Any]:
+def _call_as_dict(subject: Subject, call: RawCall) -> dict[str, Any]:
     sent = call.arguments if isinstance(call.arguments, str) else json.dumps(call.arguments, indent=2)
     about = {
         "id": call.id,
@@ -148,7 +124,7 @@ def _read(offered: HasOffer, call: RawCall) -> dict[str, Any]:
         "is_cut_off": call.is_cut_off,
     }
     try:
-        tool = offered.tool(call.name)
+        tool = subject.tool(call.name)
     except LookupError as error:
         reading = None
         about["text"] = str(error)

@@ -13,7 +13,7 @@ from ...immutable import Value
 from ...rounds import Store, Toolset
 from ...similar_names import nearest
 from ..lint import lint
-from .call_logs import TriedCalls
+from .tried_calls import TriedCalls
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence

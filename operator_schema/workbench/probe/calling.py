@@ -1,4 +1,4 @@
-"""What does each call of a probe show, and what is kept of it?"""
+"""What does each call of a probe show, and which calls and values of it are used again?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from .checks import faults_of
 from .knowledge import Knowledge
 from .parts import paths_in
-from .sequences import Step, called_again, resolved
+from .sequences import Step, resolved
 from .watching import State, change_of
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ _MOST_LOST_IN_ALL: Final = 60
 
 @dataclass
 class CallTally:
-    """How the valid calls of a tool ended.
+    """The outcomes of the valid calls of a tool.
 
     Attributes:
-        made: how many were made.
-        succeeded: how many of them had a result.
-        last: what the last error said.
+        made: the number of valid calls.
+        succeeded: the number of calls with a result.
+        last: an excerpt of the last error.
     """
 
     made: int = 0
@@ -51,22 +51,22 @@ class CallTally:
 
 @dataclass
 class ToolCaller:
-    """Makes the calls of a probe, notes what is wrong with the answers, and keeps what they show.
+    """Makes the calls of a probe, notes the faults of the answers, and keeps useful calls and values.
 
     Attributes:
-        watcher: of the server.
-        limits: of the probe.
+        watcher: watches the server.
+        limits: the limits of the probe.
         calls: tool to its planned calls.
-        progress: called with what is done, how many of its steps, and of how many.
+        progress: called with the present work, the number of finished steps, and the number of all steps.
         evidence: the faults that were seen.
         is_complete: whether all calls were made for which there should have been time.
         good: tool to its calls that succeeded, each after those that it needs.
         bases: tool to the one of these that has most parts.
         refused: tool to wrong calls that it refused, with the answers.
-        tallies: tool to how its valid calls ended.
+        tallies: tool to the outcomes of its valid calls.
         largest: tool to the size of a number that was too large for it.
         knowledge: values that answers gave.
-        lost: tool to how often the server ended or hung in a call of it.
+        lost: tool to the number of its calls in which the server ended or hung.
     """
 
     watcher: ServerWatcher
@@ -115,11 +115,11 @@ class ToolCaller:
         return self.lost.get(name, 0) >= _MOST_LOST
 
     def alone(self, name: str) -> list[Call]:
-        """Return calls of a tool that succeeded, and needed no others."""
+        """Return the calls of a tool that succeeded without other calls before them."""
         return [steps[0].call for steps in self.good.get(name, ()) if len(steps) == 1]
 
     def base_of(self, name: str) -> list[Step]:
-        """Return the successful call of a tool that has most parts; a planned call if none succeeded."""
+        """Return the successful call of a tool with the most parts; a planned call if none succeeded."""
         if name in self.bases:
             return self.bases[name]
         generated = next((call for call in self.calls[name] if call.is_generated), None)
@@ -128,19 +128,19 @@ class ToolCaller:
         return [Step(replace(generated, arguments=self.tools[name].full_call(generated.arguments)))]
 
     def is_new(self, steps: Sequence[Step]) -> bool:
-        """Return whether a call wasn't tried yet; an equal call after others is one of its own."""
+        """Return whether a call wasn't tried yet, after the same calls."""
         return _key_of(steps) not in self._tried
 
     # --- one call ------------------------------------------------------------------------------------
 
     def call(self, steps: list[Step], *, watches: bool = True) -> ProbedOutcome | None:
-        """Make a call after those that it needs, and judge the answer.
+        """Make a call, after the calls that it needs, and judge the answer.
 
-        What is wrong with the answer is looked at a second time at once, since there may be no time later.
+        A fault is shown a second time at once, since there may be no time later.
 
         Args:
             steps: the calls, of which the last one is judged.
-            watches: whether to see what the call changes.
+            watches: whether to compare the state of the server before and after the call.
 
         Returns:
             The answer; None if the call wasn't made or answered.
@@ -171,7 +171,7 @@ class ToolCaller:
         return outcome
 
     def _ready_call(self, steps: list[Step]) -> Call | None:
-        """Make the calls that another one needs, and return that one; None if it can't be made."""
+        """Make the calls before the last one, and return the last one; None if it can't be made."""
         call = steps[-1].call
         if sum(self.lost.values()) > _MOST_LOST_IN_ALL:
             self.is_complete = False
@@ -180,8 +180,7 @@ class ToolCaller:
             return None
         if len(steps) == 1:
             return call
-        outcomes = called_again(self.server, steps[:-1], None)
-        self.watcher.count += len(outcomes)
+        outcomes = self.watcher.made_again(steps[:-1])
         arguments = resolved(steps[-1], outcomes)
         if arguments is None or any(outcome.is_lost for outcome in outcomes):
             self.server.start()
@@ -190,7 +189,7 @@ class ToolCaller:
         return call if self.tools[call.tool].fits(call) else None  # another value may have come back
 
     def state_before(self) -> State:
-        """Return the state of the server, which is known if nothing was called since it was looked at."""
+        """Return the state of the server; look at it only if something was called since the last time."""
         return self._state if self._state is not None and self._seen_at == self._now else self.watched()
 
     @property
@@ -206,7 +205,7 @@ class ToolCaller:
     # --- what the answer shows -----------------------------------------------------------------------
 
     def _judge(self, steps: list[Step], call: Call, outcome: ProbedOutcome) -> None:
-        """Note the faults of an answer, and keep what it shows."""
+        """Note the faults of an answer, and keep the call if it is useful."""
         tool = self.tools[call.tool]
         for fault in faults_of(tool, call, outcome, self.watcher.most_bytes, self.watcher.learned):
             self.evidence.note(fault, steps, call.tool)
@@ -230,7 +229,7 @@ class ToolCaller:
             self.bases[name] = steps
 
     def count(self, call: Call, outcome: ProbedOutcome) -> None:
-        """Count how a valid call ended."""
+        """Count the outcome of a valid call."""
         if call.kind == "valid":
             self.tallies.setdefault(call.tool, CallTally()).add(outcome)
 
@@ -248,7 +247,7 @@ class ToolCaller:
 
     def _note_lost(self, call: Call, outcome: ProbedOutcome, steps: list[Step]) -> None:
         """Note that a call wasn't answered, and start the server again."""
-        self.lost[call.tool] = self.lost.get(call.tool, 0) + (1 if outcome.reply.kind == "closed" else 2)
+        self.lost[call.tool] = self.lost.get(call.tool, 0) + (1 if outcome.kind == "closed" else 2)
         self.largest[call.tool] = min(call.magnitude(), self.largest.get(call.tool, inf))
         fault = self.watcher.loss(call, outcome)
         if fault is not None:
@@ -263,6 +262,6 @@ def _key_of(steps: Sequence[Step]) -> tuple[str, ...]:
 
 
 def worth_of(steps: Sequence[Step]) -> tuple[int, int]:
-    """Return how useful a call is as a base: by values of other answers, then by the number of parts."""
+    """Return the worth of a call as a base: values of other answers count first, then the number of parts."""
     call = steps[-1].call
     return call.why == "uses results", sum(1 for _ in paths_in(call.arguments))

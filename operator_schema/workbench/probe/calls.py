@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from random import Random
@@ -18,6 +17,7 @@ from ...json_values import (
     is_object,
     nests_deeper,
     to_json_text,
+    writable_json,
 )
 from ...message_text import show_path
 from .drawing import near_misses_of, valid_arguments_of
@@ -49,7 +49,6 @@ _Varied: TypeAlias = "tuple[Any, str, Path]"
 
 _ABSENT: Final = object()
 _GENERATED: Final = "what the schema allows"
-_SURROGATE: Final = re.compile(r"[\ud800-\udfff]")
 _LARGE: Final = 10_000
 """A size from which a number may be too large for a server."""
 
@@ -59,11 +58,11 @@ class Call:
     """A call of a tool.
 
     Attributes:
-        tool: its name.
+        tool: the name of the tool.
         arguments: JSON values.
-        kind: what its schema says of it.
-        why: what it is for, such as `wrong type of count`.
-        varied: the part in which it differs from a plain call; None if it isn't made from one.
+        kind: whether the schema allows the arguments.
+        why: the purpose of the call, such as `wrong type of count`.
+        varied: the part in which it differs from a plain call; None if it wasn't made from a plain call.
     """
 
     tool: str
@@ -88,7 +87,7 @@ class Call:
         return int(max([0, *[size for size in sizes if size > _LARGE]]))
 
     def key(self) -> str:
-        """Return a text that equal calls share."""
+        """Return a text that is equal for equal calls."""
         return f"{self.tool} {choice_key(to_json_text(self.arguments))}"
 
 
@@ -97,10 +96,10 @@ class ProbedTool:
     """A tool of a server, read from its definition.
 
     Attributes:
-        name: of it.
-        described: as the server describes it.
+        name: the name of the tool.
+        described: the definition, as the server wrote it.
         codec: checks arguments by its schema; None if that can't be read.
-        strict: takes what every server takes by this schema: no unknown keys, a few samples of each format.
+        strict: takes only what every server has to take: no unknown keys, few samples of each format.
         output: checks structured results; None if no schema promises anything.
         values: parameter to values that may mean something to the server.
     """
@@ -140,13 +139,13 @@ class ProbedTool:
 
     @property
     def properties(self) -> dict[str, Any]:
-        """The parameters: name to schema."""
+        """The schemas of the parameters, by name."""
         found = self.schema.get("properties")
         return {name: inner for name, inner in found.items() if is_object(inner)} if is_object(found) else {}
 
     @property
     def required(self) -> list[str]:
-        """The parameters that every call has."""
+        """The names of the required parameters."""
         found = self.schema.get("required")
         return [name for name in found if isinstance(name, str)] if is_array(found) else []
 
@@ -167,7 +166,7 @@ class ProbedTool:
         return self.hint("readOnlyHint") is True
 
     def problems(self, arguments: Any) -> tuple[Finding, ...]:
-        """Return the problems of arguments by the schema."""
+        """Return the problems of arguments, as the schema sees them."""
         return () if self.codec is None else self.codec.report(arguments)
 
     def allows(self, arguments: Any) -> bool:
@@ -175,7 +174,7 @@ class ProbedTool:
         return self.strict is not None and not self.strict.report(arguments)
 
     def fits(self, call: Call) -> bool:
-        """Return whether a call is valid or invalid by the schema, as its kind says."""
+        """Return whether the schema agrees with the kind of a call."""
         if call.kind == "invalid":
             return bool(self.problems(call.arguments))
         return self.allows(readable(call.arguments) if call.kind == "hostile" else call.arguments)
@@ -186,7 +185,7 @@ class ProbedTool:
         """Return calls of all kinds, each once.
 
         Args:
-            number: of generated ones of each kind.
+            number: the number of generated calls of each kind.
             chance: equal numbers give equal calls.
         """
         if self.codec is None or self.strict is None:
@@ -236,7 +235,7 @@ class ProbedTool:
     def variations(self, base: Any) -> list[Call]:
         """Return wrong, right and hostile calls that each differ from a plain one in one part.
 
-        Large numbers come last, and rise: what a small one shows needs no large one.
+        Large numbers come last, in rising order, since small numbers may show the same fault.
 
         Args:
             base: arguments that the schema allows.
@@ -334,15 +333,7 @@ def has_place(base: Any, path: Path) -> bool:
 
 def readable(value: Any) -> Any:
     """Replace lone surrogates in JSON values, since schemas don't mention them."""
-    return value if nests_deeper(value, MAX_TEXT_DEPTH) else _readable(value)
-
-
-def _readable(value: Any) -> Any:
-    if isinstance(value, str):
-        return _SURROGATE.sub("?", value)
-    if is_object(value):
-        return {_readable(key): _readable(inner) for key, inner in value.items()}
-    return [_readable(inner) for inner in value] if is_array(value) else value
+    return value if nests_deeper(value, MAX_TEXT_DEPTH) else writable_json(value)
 
 
 def _once(calls: Iterable[Call]) -> list[Call]:

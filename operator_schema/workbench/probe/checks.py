@@ -30,11 +30,11 @@ class Check(NamedTuple):
     """A kind of fault.
 
     Attributes:
-        code: its name.
-        severity: how much it matters.
-        meaning: what is wrong, as a sentence.
-        remedy: what its author can do.
-        source: what says so.
+        code: the code of the findings.
+        severity: the level of the findings.
+        meaning: the fault, as a sentence.
+        remedy: advice for the author of the server.
+        source: the address of the rule.
     """
 
     code: str
@@ -98,11 +98,11 @@ class AnswerFault(NamedTuple):
     """A fault of an answer.
 
     Attributes:
-        code: of the check.
+        code: the code of the check.
         path: the parameter, or the place in the result.
-        message: what is wrong with this answer.
-        severity: of this fault; None for that of the check.
-        detail: what makes it another fault than one at the same place.
+        message: the fault of this answer, in words.
+        severity: the level of this fault; None for the level of the check.
+        detail: a text that differs for different faults at the same place.
         other: a value for that parameter with which the call succeeds.
     """
 
@@ -115,7 +115,7 @@ class AnswerFault(NamedTuple):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """The parts in which equal faults of a tool agree."""
+        """A key that is the same for equal faults of a tool."""
         path = tuple(step if isinstance(step, str) else 0 for step in self.path)
         return self.code, path, self.severity, self.detail
 
@@ -126,18 +126,18 @@ def faults_of(
     """Return the faults of the answer to a call.
 
     Args:
-        tool: that was called.
-        call: the same.
-        outcome: what came.
-        most: bytes of an answer.
-        learned: what other answers of the server have shown.
+        tool: the called tool.
+        call: the call.
+        outcome: the answer to the call.
+        most: the size of the largest answer that is no fault, in bytes.
+        learned: the texts of other answers of the server.
     """
     if outcome.is_lost:
         return []
     known = NOTHING_LEARNED if learned is None else learned
     found = [fault for check in ANSWER_CHECKS for fault in check(tool, call, outcome, known)]
-    if outcome.reply.size > most:
-        found.append(AnswerFault("large_answer", (), f"{outcome.reply.size:,} bytes come back"))
+    if outcome.size > most:
+        found.append(AnswerFault("large_answer", (), f"{outcome.size:,} bytes come back"))
     return found
 
 
@@ -153,7 +153,7 @@ _NEEDED: Final = {
 
 
 def _bad_result(_: ProbedTool, __: Call, outcome: ProbedOutcome, ___: Learned) -> Iterator[AnswerFault]:
-    if outcome.reply.kind != "result":
+    if outcome.kind != "result":
         return
     result = outcome.result
     content = None if result is None else result.get("content")
@@ -221,11 +221,11 @@ _STACK_TRACE: Final = re.compile(r"Traceback \(most recent call last\)|\n\s+at \
 
 @dataclass
 class Learned:
-    """Remembers how the errors and the other answers of a server read so far.
+    """Remembers the texts of the errors and of the other answers of a server.
 
     Attributes:
         refusals: patterns of the texts of errors that are flagged.
-        openings: how such texts begin, each with the patterns that begin so.
+        openings: the first words of such texts, each with the patterns that begin with them.
         answers: tool to texts of its other answers, and whether they are data.
         reasons: tool to the patterns of its errors for valid calls.
     """
@@ -236,7 +236,7 @@ class Learned:
     reasons: dict[str, set[str]] = field(default_factory=dict[str, "set[str]"])
 
     def learn(self, tool: ProbedTool, call: Call, outcome: ProbedOutcome) -> None:
-        """Remember how the answer to a call reads."""
+        """Remember the text of the answer to a call."""
         if outcome.is_lost:
             return
         if not outcome.is_flagged:
@@ -395,9 +395,9 @@ def says_one_thing(
     """Return a wrong call with an error that names nothing and is the same for other mistakes; None for none.
 
     Args:
-        tool: that was called.
-        refused: wrong calls of it, with their answers.
-        learned: what other answers have shown: an error that right calls get, too, is about something else.
+        tool: the called tool.
+        refused: wrong calls of the tool, with their answers.
+        learned: the texts of other answers: an error that right calls get too is about something else.
     """
     alike: dict[str, list[Call]] = {}
     for call, outcome in refused:

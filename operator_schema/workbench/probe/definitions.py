@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from ..lint import lint, many_tools
+from ..lint import lint
+from ..lint.checks import many_tools
 from ..tool_definitions import read_described
 from .reports import FoundFault
 
@@ -20,11 +21,11 @@ _OTHER_DEFAULT: Final = frozenset({"unmarked_deletion"})
 def faults_of_definitions(server: Server, names: Collection[str]) -> list[FoundFault]:
     """Return the faults of definitions that `check` finds, too.
 
-    What the schema of a parameter leaves open is left to `check`.
+    Weaknesses of the schemas of parameters are left to `check`.
 
     Args:
-        server: whose tools are known.
-        names: of the tools that are looked at.
+        server: a server whose tools are known.
+        names: the names of the checked tools.
     """
     known = [each for each in server.tools if each["name"] in names]
     described = read_described({"tools": known})

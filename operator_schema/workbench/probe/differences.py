@@ -48,9 +48,9 @@ class Trait(NamedTuple):
     """A property of a value because of which a server may refuse it, and accept another one in its place.
 
     Attributes:
-        name: of the kind.
-        proof: what else has to be taken in its place before its refusal is a fault.
-        severity: of the fault; None for that of the check.
+        name: the kind of property.
+        proof: values that the server has to take in its place before its refusal is a fault.
+        severity: the level of the fault; None for the level of the check.
     """
 
     name: str
@@ -62,9 +62,9 @@ def trait_of(part: ArgumentPart, value: Any, plain: Any) -> Trait | None:
     """Return the special property of a value; None if a server may have a reason to refuse the value.
 
     Args:
-        part: of the arguments.
-        value: that is refused there; `ABSENT` if there is none.
-        plain: the value that is taken.
+        part: a part of the arguments.
+        value: the refused value of this part; `ABSENT` if the part was left out.
+        plain: a value that the server takes there.
     """
     if value is ABSENT:
         return Trait("left out")
@@ -86,7 +86,7 @@ def trait_of(part: ArgumentPart, value: Any, plain: Any) -> Trait | None:
 
 
 def _trait_of_list(part: ArgumentPart, value: list[Any]) -> Trait | None:
-    """Return the property of a list of the least or the largest size."""
+    """Return the property of a list of the smallest or the largest size."""
     if not value:  # without it a call has as many items
         return Trait("empty list", severity="warning") if part.is_required else Trait("empty list", (ABSENT,))
     sizes = [list_sizes(member) for member in members_of(part.schema)]
@@ -137,7 +137,7 @@ def _trait_of_number(schema: Mapping[str, Any], value: float, plain: Any) -> Tra
 
 
 def _beside(value: float, plain: float) -> tuple[float, ...]:
-    """Return numbers beside a refused one, of the kind that is accepted: fractions, or whole numbers.
+    """Return numbers next to a refused one that have the form of an accepted one: whole numbers or fractions.
 
     There are none for 0, 1 and -1, with which a calculation may be impossible.
     """
@@ -162,13 +162,13 @@ def _large(value: float) -> Trait:
 
 
 class ComparedPart(NamedTuple):
-    """A part of the calls of a tool, in whose place other values are tried.
+    """A part of a call for which other values are tried.
 
     Attributes:
-        tool: that is called.
-        part: that is another one in each call.
-        base: arguments that were taken.
-        answer: calls the tool; None if it doesn't answer.
+        tool: the called tool.
+        part: the part with another value in each call.
+        base: arguments that the server takes.
+        answer: a function that calls the tool, and returns None if no answer comes.
     """
 
     tool: ProbedTool
@@ -189,9 +189,9 @@ def refused_value(compared: ComparedPart, refused: Any, contexts: Sequence[Any])
     """Return the fault that a server refuses a value, if the rest of the call can't be the reason.
 
     Args:
-        compared: the part that has the value.
-        refused: arguments that were refused.
-        contexts: other arguments that were taken, in which the value is tried.
+        compared: the part with the value.
+        refused: arguments that the server refused.
+        contexts: other arguments that the server takes; the value is tried in them, too.
     """
     part, base = compared.part, compared.base
     value, plain = value_at(refused, part.path, ABSENT), value_at(base, part.path, ABSENT)
@@ -262,7 +262,7 @@ def _largest(compared: ComparedPart, between: tuple[Any, Any]) -> int:
 
     Args:
         compared: the part that has the number.
-        between: a number that is taken, and a larger one that is refused.
+        between: a number that the server takes, and a larger one that it refuses.
     """
     low, high = int(between[0]), int(between[1])
     while high - low > 1:

@@ -50,10 +50,10 @@ def valid_arguments_of(codec: DocumentCodec, number: int, chance: int, tool: str
     """Return arguments that a schema allows, each once; none if nothing fits.
 
     Args:
-        codec: of the schema.
-        number: of arguments.
+        codec: the codec of the schema.
+        number: the number of arguments.
         chance: equal numbers give equal arguments.
-        tool: that they are for.
+        tool: the name of the tool, for the log.
     """
     try:
         return _examples(arguments(codec), number, chance, tool)

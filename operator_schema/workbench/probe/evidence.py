@@ -35,10 +35,10 @@ class Evidence:
     """The faults that were seen in a probe.
 
     Attributes:
-        watcher: of the server.
-        limits: of the probe.
+        watcher: watches the server.
+        limits: the limits of the probe.
         candidates: key of a fault to the fault, with the calls after which it was seen.
-        unrepeated: those that didn't show a second time.
+        unrepeated: the faults that didn't show a second time.
         is_in_time: whether there was time to show each of them again.
     """
 
@@ -53,7 +53,7 @@ class Evidence:
         """Keep a fault that was seen, with the first calls that led to it.
 
         Args:
-            fault: the same.
+            fault: the fault.
             steps: the calls that led to it; none if it came without one.
             tool: the name of the tool; None for the server.
         """
@@ -83,7 +83,7 @@ class Evidence:
         """Return the faults that are reported, each with the smallest calls that there is time to find.
 
         Args:
-            progress: called with what is done, how many of its steps, and of how many.
+            progress: called with the present work, the number of finished steps, and the number of all steps.
         """
         end = self.limits.until + (self.limits.until - self.limits.start) * _OVERTIME
         found: list[FoundFault] = []

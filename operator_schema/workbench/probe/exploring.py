@@ -15,22 +15,24 @@ if TYPE_CHECKING:
     from .calling import ToolCaller
 
 _ROUNDS_OF_VALUES: Final = 2
-_LOOKING: Final = 0.3
-"""The part of the time after which this ends."""
 
 
-def explore(caller: ToolCaller) -> None:
-    """Make the generated valid calls, one of each tool in turn, then those with values of their answers.
+def explore(caller: ToolCaller, share: float) -> None:
+    """Make the generated valid calls, one of each tool in turn, then calls with values of their answers.
 
     Tools that only read come first: what they give is there from the start. They become observers of the
     state unless they seem to change it.
+
+    Args:
+        caller: makes the calls.
+        share: the part of the time after which this ends.
     """
     for is_reading in (True, False):
         names = [name for name in caller.calls if caller.tools[name].is_read_only is is_reading]
         valid = [[each for each in caller.calls[name] if each.is_generated] for name in names]
-        _call_in_turn(caller, [[[Step(call)] for call in each] for each in valid])
+        _call_in_turn(caller, share, [[[Step(call)] for call in each] for each in valid])
     for _ in range(_ROUNDS_OF_VALUES):
-        _call_in_turn(caller, [_with_values(caller, name) for name in caller.reading_first])
+        _call_in_turn(caller, share, [_with_values(caller, name) for name in caller.reading_first])
     good = [
         caller.bases[name][-1].call for name in caller.reading_first if len(caller.bases.get(name, ())) == 1
     ]
@@ -58,11 +60,11 @@ def _with_values(caller: ToolCaller, name: str) -> list[list[Step]]:
     return list(made.values())
 
 
-def _call_in_turn(caller: ToolCaller, queues: Sequence[Sequence[list[Step]]]) -> None:
+def _call_in_turn(caller: ToolCaller, share: float, queues: Sequence[Sequence[list[Step]]]) -> None:
     """Make the first call of each queue, then the second ones, and so on, as long as there is time."""
     turns = [steps for turn in zip_longest(*queues) for steps in turn if steps is not None]
     for number, steps in enumerate(turns):
-        if not caller.has_time(_LOOKING):
+        if not caller.has_time(share):
             return
         caller.progress(f"calling {steps[-1].call.tool}", number, len(turns))
         caller.call(steps)

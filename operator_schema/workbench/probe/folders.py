@@ -29,11 +29,11 @@ _KEPT_VARIABLES: Final = (
 
 @dataclass(frozen=True)
 class ServerFolders:
-    """The folders of a server that is started here; they are made anew each time it is.
+    """The folders of a server that the probe starts; each start makes them anew.
 
     Attributes:
-        root: below which everything is.
-        work: its working directory, whose files are compared.
+        root: the folder around the others.
+        work: the working directory of the server, whose files are compared.
     """
 
     root: Path

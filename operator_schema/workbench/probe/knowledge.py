@@ -34,10 +34,10 @@ class KnownValue(NamedTuple):
     """A value that an answer gave.
 
     Attributes:
-        key: of the object that had it; empty for a value that stood in a text or a list.
+        key: the key of the value in its object; empty for a value in a text or a list.
         value: a text or a number.
         steps: the calls that have to be made before, the last of which gives it; none if it is always there.
-        path: where it is in the data of that answer; None if it stood in a text.
+        path: the place of the value in the data of that answer; None for a value in a text.
     """
 
     key: str
@@ -56,8 +56,8 @@ class Knowledge:
         """Keep the values of an answer.
 
         Args:
-            steps: what has to be called to have them, with the call of this answer; none if they are there
-                from the start.
+            steps: the calls that lead to these values, with the call of this answer; none if the values are
+                there from the start.
             outcome: the answer.
         """
         for key, path, value in scalars(outcome.data, ()):
@@ -77,8 +77,8 @@ class Knowledge:
         """Return the values whose keys fit the name of a parameter.
 
         Args:
-            name: of the parameter.
-            is_any: whether all others follow, those without a key first.
+            name: the name of the parameter.
+            is_any: whether all other values follow, those without a key first.
         """
         meant = {key for key in self._known if key and means(name, key)}
         keys = [*meant]
@@ -113,10 +113,10 @@ def with_known_values(
     """Return calls of a tool with values that other answers gave, each after the calls that give them.
 
     Args:
-        tool: that is called.
+        tool: the called tool.
         base: arguments that its schema allows.
         knowledge: the values.
-        random: combines those of several parameters.
+        random: combines the values of several parameters.
         is_any: whether values are tried, too, whose keys have nothing to do with a parameter.
     """
     fitting = {

@@ -1,4 +1,4 @@
-"""What does the reply to a request say?"""
+"""What does the answer to a request say?"""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ METHOD_NOT_FOUND: Final = -32601
 """The code of JSON-RPC for a method that isn't offered."""
 
 
-class Reply(NamedTuple):
-    """The reply to a request, or the lack of one.
+class ProbedOutcome(NamedTuple):
+    """The answer to a request, or the lack of one.
 
     Attributes:
         kind: `result` or `error` as JSON-RPC has them; `silent`: nothing came in time; `closed`: the
@@ -28,60 +28,44 @@ class Reply(NamedTuple):
     size: int = 0
     was_refused: bool = False
 
-
-class ProbedOutcome:
-    """The outcome of a call.
-
-    Args:
-        reply: what came back.
-
-    Attributes:
-        reply: the same.
-    """
-
-    __slots__ = ("reply",)
-
-    def __init__(self, reply: Reply) -> None:
-        self.reply = reply
-
     @property
     def result(self) -> dict[str, Any] | None:
         """The result, if there is one."""
-        return self.reply.value if self.reply.kind == "result" and is_object(self.reply.value) else None
+        return self.value if self.kind == "result" and is_object(self.value) else None
 
     @property
     def is_lost(self) -> bool:
         """Whether no answer came."""
-        return self.reply.kind in ("silent", "closed")
+        return self.kind in ("silent", "closed")
 
     @property
     def code(self) -> int | None:
         """The code of an error of JSON-RPC."""
-        if self.reply.kind != "error" or not is_object(self.reply.value):
+        if self.kind != "error" or not is_object(self.value):
             return None
-        code = self.reply.value.get("code")
+        code = self.value.get("code")
         return code if isinstance(code, int) else None
 
     @property
     def is_own_refusal(self) -> bool:
         """Whether the error is the refusal of this client, which had been asked for something."""
-        return self.code == METHOD_NOT_FOUND and self.reply.was_refused
+        return self.code == METHOD_NOT_FOUND and self.was_refused
 
     @property
     def is_flagged(self) -> bool:
         """Whether it is an error for a client: of JSON-RPC, or a result with `isError`."""
         result = self.result
-        return self.reply.kind == "error" or (result is not None and result.get("isError") is True)
+        return self.kind == "error" or (result is not None and result.get("isError") is True)
 
     @property
     def text(self) -> str:
         """The text that a model reads."""
-        if self.reply.kind == "error":
-            value = self.reply.value
+        if self.kind == "error":
+            value = self.value
             return str(value.get("message", "")) if is_object(value) else str(value)
         result = self.result
         if result is None:
-            return str(self.reply.value)
+            return str(self.value)
         content = result.get("content")
         blocks: list[Any] = content if is_array(content) else []
         texts = [block["text"] for block in blocks if is_object(block) and isinstance(block.get("text"), str)]
@@ -90,7 +74,7 @@ class ProbedOutcome:
     @property
     def whole_text(self) -> str:
         """The text that a program reads: with the data of an error, or of a result that is one."""
-        error = self.reply.value if self.reply.kind == "error" else None
+        error = self.value if self.kind == "error" else None
         data = error.get("data") if is_object(error) else (self.result or {}).get("structuredContent")
         return (
             self.text if data is None else f"{self.text}\n{json.dumps(data, ensure_ascii=False, default=str)}"
@@ -114,7 +98,7 @@ class ProbedOutcome:
 
     def answer(self) -> str:
         """Return the answer as a text, to compare it with another one."""
-        value = self.reply.value
+        value = self.value
         if is_object(value):
             value = {key: inner for key, inner in value.items() if key != "_meta"}
-        return f"{self.reply.kind} {json.dumps(value, sort_keys=True, default=str)}"
+        return f"{self.kind} {json.dumps(value, sort_keys=True, default=str)}"

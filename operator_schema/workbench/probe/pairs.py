@@ -19,13 +19,13 @@ _MOST_VALUES: Final = 3
 
 
 def refused_pair(compared: ComparedPart, value: Any) -> AnswerFault | None:
-    """Return the fault that a parameter is refused beside another one; None if that has another reason.
+    """Return the fault that two parameters are refused together; None if the refusal has another reason.
 
     If a description of one names the other one, a model knows, and there is no fault.
 
     Args:
         compared: the parameter; the arguments have nothing for it.
-        value: of the parameter, which is refused in these arguments.
+        value: the value of the parameter, which is refused in these arguments.
     """
     part, base = compared.part, compared.base
     for other in compared.tool.parts:
@@ -47,7 +47,7 @@ def refused_pair(compared: ComparedPart, value: Any) -> AnswerFault | None:
 
 
 def _without(base: Any, other: ArgumentPart) -> Any:
-    """Return arguments without a parameter, or with null for it; `ABSENT` if it has to have another value."""
+    """Return arguments without a parameter, or with null for it; `ABSENT` if neither is allowed."""
     if len(other.path) > 1 or value_at(base, other.path) is None:
         return ABSENT
     if not other.is_required:

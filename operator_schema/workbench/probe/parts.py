@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from ...engine import resolve_pointer
 from ...json_values import is_array, is_object
 
 if TYPE_CHECKING:
@@ -44,8 +45,8 @@ class ArgumentPart(NamedTuple):
     """A part of the arguments: a parameter, or something inside one.
 
     Attributes:
-        path: where it is.
-        schema: of its values, without references.
+        path: the place of the part.
+        schema: the schema of its values, without references.
         is_required: whether the object around it has to have it.
         forms: an object for each member of a union of objects; none if it isn't one.
     """
@@ -57,12 +58,12 @@ class ArgumentPart(NamedTuple):
 
 
 def example_of(schema: Mapping[str, Any]) -> tuple[Any, list[ArgumentPart]]:
-    """Return a value in which everything is present, and its parts.
+    """Return a value with all optional parts, and the list of its parts.
 
     The value need not fit: a pattern, say, isn't followed.
 
     Args:
-        schema: of an object, whose references lead to its own definitions.
+        schema: the schema of an object, whose references lead to its own definitions.
     """
     parts: list[ArgumentPart] = []
     value = _Examples(schema, parts).of(schema, (), 0)
@@ -93,12 +94,11 @@ class _Examples:
         """Follow the references of a schema, in its members too."""
         found = schema
         for _ in range(_DEEPEST):
-            reference = found.get("$ref") if is_object(found) else None
-            if not isinstance(reference, str) or not reference.startswith("#"):
+            if not is_object(found) or "$ref" not in found:
                 break
             near = {key: value for key, value in found.items() if key != "$ref"}
-            target = _pointed(self._root, reference)
-            found = {**target, **near} if is_object(target) else near
+            target = resolve_pointer(self._root, found["$ref"])
+            found = near if target is None or not is_object(target[1]) else {**target[1], **near}
         if not is_object(found):
             return {}
         unions = {key: found[key] for key in ("anyOf", "oneOf") if is_array(found.get(key))}
@@ -152,17 +152,8 @@ class _Examples:
         return self.of(schema, path, depth + 1)
 
 
-def _pointed(root: Mapping[str, Any], reference: str) -> Any:
-    """Return the target of a reference into the document itself."""
-    found: Any = root
-    for step in filter(None, reference.removeprefix("#").split("/")):
-        key = step.replace("~1", "/").replace("~0", "~")
-        found = found.get(key) if is_object(found) else None
-    return found
-
-
 def _ready_value(schema: Mapping[str, Any]) -> Any:
-    """Return a value that the schema names itself."""
+    """Return a default, constant, example or choice of the schema."""
     for key in ("default", "const"):
         if schema.get(key) is not None:
             return schema[key]

@@ -25,12 +25,12 @@ _PLANNING: Final = 0.3
 
 
 class PlannedCalls(NamedTuple):
-    """The calls of a probe that are known before the first one is made.
+    """The calls of a probe that are planned before the first one is made.
 
     Attributes:
-        tools: name to what the server says of a tool; those that there was no time for aren't in it.
-        plans: what will be called of each tool, or why it isn't called.
-        calls: name of each tool that is called to its calls.
+        tools: name to definition, without the tools for which there was no time.
+        plans: the numbers of calls of each tool, or why it isn't called.
+        calls: name to calls, for each tool that is called.
     """
 
     tools: dict[str, ProbedTool]
@@ -49,8 +49,8 @@ def planned_calls(
     """Start a server, read its tools, and plan their calls.
 
     Args:
-        server: that is started.
-        limits: of the probe.
+        server: the server, which is started.
+        limits: the limits of the probe.
         allow: names of tools that may be called although they may change something.
         allow_all: whether all tools may be called.
 

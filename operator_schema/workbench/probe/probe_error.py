@@ -15,11 +15,11 @@ class ProbeError(Exception):
     """Raised if a target can't be probed: it can't be started, doesn't answer, or has no tools.
 
     Args:
-        message: what is wrong; it names arguments of `probe`.
-        in_command: the same with the options of the command; the message itself if it names no argument.
+        message: the reason; it names arguments of `probe`.
+        in_command: the reason with options of the command; None if the message names no argument.
 
     Attributes:
-        in_command: see above.
+        in_command: the reason with options of the command.
     """
 
     def __init__(self, message: str, in_command: str | None = None) -> None:

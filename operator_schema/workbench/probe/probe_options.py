@@ -57,10 +57,10 @@ _ABOVE_0: Final = frozenset({"seconds", "calls", "timeout", "most_bytes", "memor
 
 
 def check_options(options: Mapping[str, Any], more: Sequence[str] = ()) -> None:
-    """Refuse options of a probe that are of another kind, before anything is started.
+    """Check the types of the options of a probe, before anything is started.
 
     Args:
-        options: by their names.
+        options: the values of options, by name.
         more: names of other options that may have been meant.
 
     Raises:

@@ -18,9 +18,10 @@ from .planning import planned_calls, refuse_idle_plan
 from .probe_options import MEMORY, check_options
 from .reports import LEVELS, ProbeReport
 from .sequences import Step
-from .several_calls import call_at_once, call_in_sequences, cancel_calls, judge_tools, repeat_equal
+from .several_calls import call_at_once, cancel_calls, judge_tools, repeat_equal
 from .targets import server_of
 from .varying import Variations
+from .walking import call_in_sequences
 from .watching import ProbeLimits, ServerWatcher
 
 if TYPE_CHECKING:
@@ -30,10 +31,6 @@ if TYPE_CHECKING:
     from .planning import PlannedCalls
     from .reports import Plan
     from .subject import Server
-
-_CALLING: Final = 0.5
-_RESUMING: Final = 0.75
-"""The parts of the time after which calls with another part end, and end once more."""
 
 _PLANNED: Final = 0.9
 """The part of the given time that is planned; the rest is for calls that aren't answered."""
@@ -72,13 +69,13 @@ def probe(
         calls: the number of generated calls of each kind for each tool.
         timeout: the seconds in which a call has to be answered.
         most_bytes: the size up to which an answer isn't a finding.
-        seed: the same number makes the same calls.
+        seed: a number; the same number makes the same calls.
         setup: a command line that prepares the working directory of the server, such as `"git init"`.
         context: for `"MODULE:REGISTRY"`, the name of what is injected, such as `"app:make_context"`.
         memory: the megabytes that each process of a started server may have; only Linux limits them.
         env: environment variables for the server, beside those that it needs to start.
         headers: headers of HTTP requests, for a URL.
-        on_progress: called with what is done, how many of its steps, and of how many.
+        on_progress: a function that gets the present work, and the numbers of finished and of all steps.
 
     Returns:
         All findings, each with the smallest call that shows it.
@@ -113,14 +110,14 @@ def plan(
     env: Mapping[str, str] | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> list[Plan]:
-    """Return what `probe` would call, without calling a tool; the server is started, and asked for its tools.
+    """Return the plan of a probe without calling a tool; the server is started, and asked for its tools.
 
     It takes the arguments that `probe` takes, as far as they matter here.
 
     Raises:
-        ProbeError: as there.
-        TypeError: as there.
-        ValueError: as there.
+        ProbeError: as for `probe`.
+        TypeError: as for `probe`.
+        ValueError: as for `probe`.
     """
     with closing(_opened(locals())) as server:
         return planned_calls(server, ProbeLimits(inf, calls, seed), allow, allow_all=allow_all).plans
@@ -145,7 +142,7 @@ def _report(
     planned: PlannedCalls,
     progress: Callable[[str, int, int], None],
 ) -> ProbeReport:
-    """Make the planned calls and those that follow from them, and report what they show."""
+    """Make the planned calls and those that follow from them, and report the faults."""
     server = watcher.server
     caller = ToolCaller(watcher, limits, planned.calls, progress, Evidence(watcher, limits))
     notes = tuple(server.notes())
@@ -179,22 +176,23 @@ def _call_unknown_tool(caller: ToolCaller) -> None:
 
 
 def _make_calls(caller: ToolCaller) -> list[str]:
-    """Call the tools in each way, one after the other; return those of which all planned calls were made."""
+    """Call the tools in each way, one after the other; return the tools with no planned call left."""
     names = [name for name in caller.calls if not caller.tools[name].problems({})]
     caller.watcher.find_observers([Call(name, {}, "valid", "to see the state") for name in names])
-    explore(caller)
+    # Each way of calling gets the time until a share of the whole is over.
+    explore(caller, 0.3)
     is_explored = caller.is_complete  # else some values of answers weren't tried
     variations = Variations(caller)
-    variations.make(_CALLING)
-    variations.make(_CALLING)  # what others left of their time
-    repeat_equal(caller)
-    call_at_once(caller)
-    cancel_calls(caller)
-    variations.make(_RESUMING)
-    call_in_sequences(caller)
+    variations.make(0.5)
+    variations.make(0.5)  # what others left of their time
+    repeat_equal(caller, 0.55)
+    call_at_once(caller, 0.58)
+    cancel_calls(caller, 0.63)
+    variations.make(0.75)
+    call_in_sequences(caller, 0.85)
     return variations.done if is_explored else []
 
 
 def _with_results(plan: Plan, tally: CallTally | None) -> Plan:
-    """Return a plan with how many of the valid calls were made, and how many of them succeeded."""
+    """Return a plan with the numbers of valid calls: those that were made, and those that succeeded."""
     return plan if tally is None else plan._replace(made=tally.made, succeeded=tally.succeeded)

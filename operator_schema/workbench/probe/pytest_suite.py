@@ -58,12 +58,12 @@ def probe_tests(
     `accepted` accepts nothing any more, pytest shows a warning.
 
     Args:
-        target: as `probe` takes it.
+        target: as for `probe`.
         accepted: path of a TOML file with findings that are expected. Each is a table `[[accept]]` with the
             name of the `tool`, a `reason` and a last day, `until`; `code` and `path` narrow it down. Such
             findings are expected failures.
         fail_on: the lowest level that fails: `error`, `warning` or `note`.
-        options: of `probe`, such as `allow`, `seed` and `seconds`.
+        options: options of `probe`, such as `allow`, `seed` and `seconds`.
 
     Raises:
         AcceptError: the file of accepted findings can't be read, or isn't such TOML.
@@ -112,7 +112,7 @@ class _ProbedServer:
         self._first: tuple[str, str] | None = None
 
     def cases(self) -> list[tuple[str, str]]:
-        """Return the names of tools and checks; those of the server alone if its tools aren't known."""
+        """Return the names of tools and checks; only those of the server if its tools aren't known."""
         given = {name: value for name, value in self._options.items() if name in (plan.__kwdefaults__ or {})}
         try:
             self._plans = {each.tool: each for each in plan(self._target, **given)}

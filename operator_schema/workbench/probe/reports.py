@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from .sequences import Step
 
 LEVELS: Final[tuple[Severity, ...]] = ("error", "warning", "note")
-"""From the one that matters most."""
+"""The levels of findings, the most serious first."""
 
 MAY_CHANGE: Final = "it may change something"
-"""Why most tools aren't called: they are called if they are allowed."""
+"""The reason why most tools aren't called: they are called if they are allowed."""
 
 NO_TIME: Final = "there was no time to plan its calls"
-"""Why some of very many tools aren't called."""
+"""The reason why some of very many tools aren't called."""
 
 KINDS: Final[tuple[str, ...]] = ("valid", "invalid", "hostile")
 """The kinds of calls."""
@@ -34,7 +34,7 @@ class FoundFault(NamedTuple):
     """A fault of a server, with the smallest call that shows it.
 
     Attributes:
-        finding: what is wrong, where, and what to do.
+        finding: the fault, its place, and a remedy.
         steps: the calls, in their order; empty if it shows without a call.
         is_smallest: whether nothing can be left out; False if there was no time to find that out.
         repeat: lines for a shell that show it again.
@@ -46,7 +46,7 @@ class FoundFault(NamedTuple):
     repeat: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return the fault as JSON values."""
         finding, check = self.finding, CHECKS.get(self.finding.code)
         return {
             "tool": finding.tool,
@@ -76,7 +76,7 @@ class FoundFault(NamedTuple):
         return [f"call: {one_line(step.shown(), _MOST_SHOWN)}" for step in self.steps]
 
     def lines(self) -> list[str]:
-        """Write it as lines: the fault, the calls and the remedy; no text of the server begins a line."""
+        """Write the fault, the calls and the remedy as lines; no text of the server begins a line."""
         finding, check = self.finding, CHECKS.get(self.finding.code)
         place = ".".join(filter(None, [finding.tool or "the server", show_path(finding.path)]))
         meaning = finding.message if check is None else f"{check.meaning}: {finding.message}"
@@ -91,13 +91,13 @@ class Plan(NamedTuple):
     """The planned calls of a tool.
 
     Attributes:
-        tool: its name.
-        is_called: whether it is.
+        tool: the name of the tool.
+        is_called: whether the tool is called.
         reason: why, or why not.
-        numbers: kind of calls to how many.
+        numbers: the number of calls of each kind.
         example: the smallest valid call; None if there is none.
-        made: how many valid calls were made.
-        succeeded: how many of these had a result.
+        made: the number of valid calls that were made.
+        succeeded: the number of these with a result.
     """
 
     tool: str
@@ -110,7 +110,7 @@ class Plan(NamedTuple):
 
     @property
     def needs_allow(self) -> bool:
-        """Whether it would be called if it were allowed."""
+        """Whether the tool would be called if it were allowed."""
         return not self.is_called and self.reason == MAY_CHANGE
 
 
@@ -119,14 +119,14 @@ class ProbeReport(NamedTuple):
 
     Attributes:
         target: the server.
-        found: what is wrong, the worst first.
-        plan: which tools were called, and which weren't.
-        calls: how many calls were made.
-        restarts: how often the server had to be started again.
+        found: the faults, the worst first.
+        plan: the tools, with the calls of each or the reason why it wasn't called.
+        calls: the number of calls.
+        restarts: the number of times that the server was started again.
         unrepeated: faults that couldn't be shown a second time, with the calls after which they were seen.
         is_complete: whether all planned calls were made in time.
-        seed: with which the same calls are made again.
-        notes: what `serve` warned of when it served the tools of a module.
+        seed: the number that makes the same calls again.
+        notes: the warnings of `serve`, if the target is a module.
     """
 
     target: str
@@ -170,7 +170,7 @@ class ProbeReport(NamedTuple):
         return [[each.lines()[0], *map(escape, each.calls())] for each in self.unrepeated]
 
     def warnings(self, *, in_command: bool = False) -> list[str]:
-        """Return the lines before the findings: which calls weren't made, and what the server lacks.
+        """Return the lines before the findings, about calls that weren't made and context that is missing.
 
         Args:
             in_command: whether they name options of the command, rather than arguments of `probe`.
@@ -233,7 +233,7 @@ def as_junit(
     """Return a report as JUnit XML: a test case for each tool and check.
 
     Args:
-        report: of a probe.
+        report: the report of a probe.
         found: the findings that nobody accepts.
         failing: the levels that count as failures; the others are skipped.
         must_end: whether it is a failure, too, if not all planned calls were made.
@@ -272,7 +272,7 @@ def as_html(report: ProbeReport, found: Iterable[FoundFault]) -> str:
     """Return a report as an HTML page that loads nothing else.
 
     Args:
-        report: of a probe.
+        report: the report of a probe.
         found: the findings that nobody accepts.
     """
     listed = list(found)

@@ -120,8 +120,8 @@ def values_beyond(schema: Mapping[str, Any], value: Any) -> Iterator[Any]:
     """Return values just beyond the limits of a schema; some may fit.
 
     Args:
-        schema: of a part of a call.
-        value: of that part, which fits.
+        schema: the schema of a part of a call.
+        value: the value of that part, which fits.
     """
     for member in members_of(schema):
         types = type_names(member)
@@ -159,7 +159,7 @@ def _lists_beyond(schema: Mapping[str, Any], value: list[Any]) -> Iterator[list[
 
 
 def edge_lists(schema: Mapping[str, Any], value: Any) -> Iterator[list[Any]]:
-    """Return lists of the least and the largest size that a schema allows, with the items of a list."""
+    """Return lists of the smallest and the largest size that a schema allows, with the items of a list."""
     for member in members_of(schema) if is_array(value) and value else ():
         least, most = list_sizes(member)
         if least:
@@ -171,7 +171,7 @@ def edge_lists(schema: Mapping[str, Any], value: Any) -> Iterator[list[Any]]:
 
 
 def edge_maps(schema: Mapping[str, Any], value: Any) -> Iterator[dict[str, Any]]:
-    """Return maps of the least and the largest size that a schema allows, with the values of a map."""
+    """Return maps of the smallest and the largest size that a schema allows, with the values of a map."""
     for member in members_of(schema) if is_object(value) and value else ():
         if not is_object(member.get("additionalProperties")) or member.get("properties"):
             continue
@@ -200,7 +200,7 @@ def _of_size(value: list[Any], size: int) -> list[Any]:
 
 
 def list_sizes(schema: Mapping[str, Any]) -> tuple[int, int | None]:
-    """Return the least and the largest number of items that a schema allows; None for no limit."""
+    """Return the minimum and the maximum number of items; None for no limit."""
     least, most = schema.get("minItems"), schema.get("maxItems")
     return (least if isinstance(least, int) else 0), (most if isinstance(most, int) else None)
 

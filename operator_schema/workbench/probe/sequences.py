@@ -21,7 +21,7 @@ class Step(NamedTuple):
     """A call of a sequence.
 
     Attributes:
-        call: what is called.
+        call: the call.
         links: place in the arguments, number of an earlier step, and where in its result the value is; that
             value takes the place of the one in the call.
     """
@@ -48,13 +48,13 @@ def resolved(step: Step, outcomes: Sequence[ProbedOutcome]) -> Any:
     return arguments
 
 
-def called_again(server: Server, steps: Sequence[Step], seconds: float | None) -> list[ProbedOutcome]:
+def called_again(server: Server, steps: Sequence[Step], seconds: float | None = None) -> list[ProbedOutcome]:
     """Make the calls of a sequence again, with the values that the answers have this time.
 
     Args:
-        server: that is called.
+        server: the called server.
         steps: the calls.
-        seconds: that each may take; None for the timeout of the server.
+        seconds: the time limit of each call; None for the timeout of the server.
 
     Returns:
         The answers; fewer than steps if one doesn't come, or lacks a value that is needed.

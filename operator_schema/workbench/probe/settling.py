@@ -14,13 +14,13 @@ from .differences import ABSENT, refusal_of, with_value
 from .parts import value_at
 from .probe_error import ProbeError
 from .reports import FoundFault
-from .sequences import Step, called_again, resolved, without_step
+from .sequences import Step, resolved, without_step
 from .shell_lines import repeat_lines
 from .shrinking import shrunk, shrunk_sequence
 from .watching import change_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from .calls import Call
     from .outcomes import ProbedOutcome
@@ -39,21 +39,20 @@ _ROUNDS: Final = 6
 """Of calls at once, whose answers are mixed up by chance."""
 
 _CHANGES: Final = frozenset({"changed_by_refused", "read_only_changed"})
-_MADE_DIRECTLY: Final = frozenset({"not_idempotent", "stuck_after_cancel", "changed_by_cancelled"})
-STARTED_ANEW: Final = _CHANGES | _MADE_DIRECTLY | {"crash", "hang", "unstable"}
+_CANCELLED: Final = frozenset({"stuck_after_cancel", "changed_by_cancelled"})
+STARTED_ANEW: Final = _CHANGES | _CANCELLED | {"not_idempotent", "crash", "hang", "unstable"}
 """Codes of faults that are shown in a server that was just started."""
 
-
-_SLOW: Final = frozenset({"hang", "mixed_answers", "stuck_after_cancel", "changed_by_cancelled"})
+_SLOW: Final = _CANCELLED | {"hang", "mixed_answers"}
 """Codes of faults that are shown again at the end only: each time takes long."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A fault that was seen, not yet shown a second time.
+    """A fault that was seen once, and has to show a second time.
 
     Attributes:
-        fault: what.
+        fault: the fault.
         steps: the calls that led to it; none if it came without one.
         tool: the name of the tool; None for the server.
         is_shown: whether it has shown a second time.
@@ -78,10 +77,10 @@ def settle(watcher: ServerWatcher, candidate: Candidate, until: float, last: flo
     """Show a fault again, with the smallest calls.
 
     Args:
-        watcher: of the server.
+        watcher: watches the server.
         candidate: the fault.
-        until: when to stop making the calls smaller, on the clock of `monotonic`.
-        last: when to stop showing it at all.
+        until: the time after which the calls aren't made smaller, on the clock of `monotonic`.
+        last: the time after which the fault isn't shown again.
 
     Returns:
         What is reported; None if the fault doesn't show again. One that did before is reported, too, if
@@ -108,10 +107,10 @@ def settled_anew(
     """Show a fault with one call once more, in a new server.
 
     Args:
-        watcher: of the server.
+        watcher: watches the server.
         candidate: the fault.
-        found: what was settled.
-        until: when to stop.
+        found: the fault as `settle` returned it.
+        until: the time after which no call is made.
 
     Returns:
         The same if it shows; if it shows after some equal calls only, as the limit of a server does, these
@@ -144,7 +143,7 @@ class _Tries:
     """Tries to show a fault again with different calls.
 
     Attributes:
-        fault: as it was last shown.
+        fault: the fault as it last showed.
         is_over: whether there was no time left to try smaller calls.
     """
 
@@ -229,33 +228,32 @@ class _Tries:
         call, code = steps[-1].call, self.fault.code
         if self._tool is not None and call.tool != self._tool:  # another tool may have such a fault, too
             return None
-        if code != "unknown_tool_accepted" and not all(self._keeps_kind(step.call) for step in steps):
-            return None
-        if code == "mixed_answers":
-            calls = [step.call for step in steps]
-            return self.fault if len(calls) > 1 and self._watcher.mixes(calls, _ROUNDS) else None
-        if code in ("crash", "hang"):
-            return self._lost(steps)
-        if code in _CHANGES or code in _MADE_DIRECTLY:
-            return self._changed(steps)
-        if code == "unstable":
-            return self._unstable(steps)
-        if code == "valid_refused":
-            return self._refused(steps)
-        outcome = self._answer(steps)
+        calls = [step.call for step in steps] if code != "unknown_tool_accepted" else []
+        if not all(self._watcher.tools[each.tool].fits(each) for each in calls):
+            return None  # it isn't as valid by the schema as the first one
+        return _WAYS_TO_SEE.get(code, _Tries.answered)(self, steps)
+
+    def answered(self, steps: list[Step]) -> AnswerFault | None:
+        """Return the fault if the answer to the last call has it."""
+        outcome, call = self._answer(steps), steps[-1].call
         if outcome is None:
             return None
-        if code == "channel_noise":
+        if self.fault.code == "channel_noise":
             sleep(_SECONDS_FOR_NOISE)
             return self._watcher.noise()
-        if code == "unknown_tool_accepted":
+        if self.fault.code == "unknown_tool_accepted":
             return self.fault if outcome.result is not None and not outcome.is_flagged else None
         tool = self._watcher.tools[call.tool]
-        if code == "unnamed_parameter":
+        if self.fault.code == "unnamed_parameter":
             return unnamed_parameter(tool, call, outcome)
         return self._same(faults_of(tool, call, outcome, self._watcher.most_bytes, self._watcher.learned))
 
-    def _refused(self, steps: list[Step]) -> AnswerFault | None:
+    def mixed(self, steps: list[Step]) -> AnswerFault | None:
+        """Return the fault if calls at the same time get other answers than alone."""
+        is_shown = len(steps) > 1 and self._watcher.mixes([step.call for step in steps], _ROUNDS)
+        return self.fault if is_shown else None
+
+    def refused(self, steps: list[Step]) -> AnswerFault | None:
         """Return the fault if the last call is refused, and succeeds with the other value."""
         last = steps[-1]
         changed = with_value(last.call.arguments, self.fault.path, self.fault.other)
@@ -270,7 +268,7 @@ class _Tries:
         value = value_at(last.call.arguments, self.fault.path, ABSENT)
         return self.fault._replace(message=refusal_of(self.fault, value, outcome))
 
-    def _unstable(self, steps: list[Step]) -> AnswerFault | None:
+    def unstable(self, steps: list[Step]) -> AnswerFault | None:
         """Return the fault if the first of some equal calls succeeds, and the last one doesn't."""
         outcomes = self._replayed(steps)
         if len(outcomes) < len(steps) or len(steps) == 1 or outcomes[-1].is_lost:
@@ -280,16 +278,6 @@ class _Tries:
 
     def _same(self, faults: Sequence[AnswerFault]) -> AnswerFault | None:
         return next((fault for fault in faults if fault.key == self.fault.key), None)
-
-    def _keeps_kind(self, call: Call) -> bool:
-        """Return whether a call is as valid by the schema as the first one."""
-        return self._watcher.tools[call.tool].fits(call)
-
-    def _renew(self) -> None:
-        """Start the server, unless it was started and hasn't been called since."""
-        if not self._is_fresh:
-            self._server.start()
-        self._is_fresh = False
 
     def _answer(self, steps: list[Step]) -> ProbedOutcome | None:
         """Return the answer to the last call; None if it doesn't come."""
@@ -306,40 +294,32 @@ class _Tries:
         return None
 
     def _replayed(self, steps: list[Step]) -> list[ProbedOutcome]:
-        self._renew()
-        is_late = self._is_first and self.fault.code == "hang"  # what only takes long isn't one
-        outcomes = called_again(self._server, steps, self._server.timeout * _PATIENCE if is_late else None)
-        self._watcher.count += len(outcomes)
-        return outcomes
-
-    def _lost(self, steps: list[Step]) -> AnswerFault | None:
-        outcomes = self._replayed(steps)
-        ended = self._watcher.loss_after(outcomes[-1]) if len(outcomes) == len(steps) else None
-        if ended is not None:
+        if not self._is_fresh:
             self._server.start()
-            self._is_fresh = True
-            return self._same([ended])
-        if not outcomes or not outcomes[-1].is_lost:
+        self._is_fresh = False
+        is_late = self._is_first and self.fault.code == "hang"  # what only takes long isn't one
+        return self._watcher.made_again(steps, self._server.timeout * _PATIENCE if is_late else None)
+
+    def lost(self, steps: list[Step]) -> AnswerFault | None:
+        """Return the fault if the last call isn't answered, or if the server ends after its answer."""
+        outcomes = self._replayed(steps)
+        is_lost = bool(outcomes) and outcomes[-1].is_lost
+        fault: AnswerFault | None = None
+        if len(outcomes) == len(steps):
+            watcher, last = self._watcher, outcomes[-1]
+            fault = watcher.loss(steps[-1].call, last) if is_lost else watcher.loss_after(last)
+        if not is_lost and fault is None:
             self._is_fresh = len(steps) == 1  # it lives, and the next call may as well be its first one
             return None
-        fault = self._watcher.loss(steps[-1].call, outcomes[-1]) if len(outcomes) == len(steps) else None
         self._server.start()
         self._is_fresh = True
         return None if fault is None else self._same([fault])
 
-    def _changed(self, steps: list[Step]) -> AnswerFault | None:
+    def changed(self, steps: list[Step]) -> AnswerFault | None:
         """Return the fault if the last call changes the state, and waiting doesn't."""
-        outcomes = self._replayed(steps[:-1])
-        arguments = resolved(steps[-1], outcomes)
-        if len(outcomes) < len(steps) - 1 or arguments is None:
-            return None
-        call = replace(steps[-1].call, arguments=arguments)
-        if self.fault.code == "not_idempotent":
-            return self.fault if self._watcher.changes_again(call) else None
-        if self.fault.code in ("stuck_after_cancel", "changed_by_cancelled"):
-            return self._cancelled(call)
-        before = self._watcher.steady_state()
-        if before is None:
+        call = self._prepared(steps)
+        before = None if call is None else self._watcher.steady_state()
+        if call is None or before is None:
             return None
         outcome = self._watcher.made(call)
         if outcome.is_lost:
@@ -347,14 +327,43 @@ class _Tries:
         fault = change_of(self._watcher.tools[call.tool], outcome, before, self._watcher.state())
         return None if fault is None else self._same([fault])
 
-    def _cancelled(self, call: Call) -> AnswerFault | None:
-        """Return the fault if it shows after the call is cancelled."""
+    def changed_again(self, steps: list[Step]) -> AnswerFault | None:
+        """Return the fault if a second equal call changes something again."""
+        call = self._prepared(steps)
+        return self.fault if call is not None and self._watcher.changes_again(call) else None
+
+    def cancelled(self, steps: list[Step]) -> AnswerFault | None:
+        """Return the fault if it shows after the last call is cancelled."""
+        call = self._prepared(steps)
+        if call is None:
+            return None
         is_read_only = self._watcher.tools[call.tool].is_read_only
         seen_after = self._watcher.after_cancel if is_read_only else self._watcher.after_cancelled_change
         fault = seen_after(call)
-        if fault is not None:
-            self._server.start()
-        return None if fault is None else self._same([fault])
+        if fault is None:
+            return None
+        self._server.start()
+        return self._same([fault])
+
+    def _prepared(self, steps: list[Step]) -> Call | None:
+        """Make all calls but the last one, and return that one; None if it can't be made after them."""
+        outcomes = self._replayed(steps[:-1])
+        arguments = resolved(steps[-1], outcomes)
+        if len(outcomes) < len(steps) - 1 or arguments is None:
+            return None
+        return replace(steps[-1].call, arguments=arguments)
+
+
+_WAYS_TO_SEE: Final[Mapping[str, Callable[[_Tries, list[Step]], AnswerFault | None]]] = {
+    "mixed_answers": _Tries.mixed,
+    "unstable": _Tries.unstable,
+    "valid_refused": _Tries.refused,
+    "not_idempotent": _Tries.changed_again,
+    **dict.fromkeys(("crash", "hang"), _Tries.lost),
+    **dict.fromkeys(_CHANGES, _Tries.changed),
+    **dict.fromkeys(_CANCELLED, _Tries.cancelled),
+}
+"""How each fault is seen, unless the answer to a call has it."""
 
 
 def _with_arguments(step: Step, arguments: Any) -> Step:

@@ -47,7 +47,7 @@ def repeat_lines(server: Server, steps: Sequence[Step]) -> str:
     them, and end with an error if these aren't set.
 
     Args:
-        server: that is called.
+        server: the called server.
         steps: the calls. Values that come from an earlier answer stand there as they were.
     """
     calls = [{"name": step.call.tool, "arguments": step.call.arguments} for step in steps]

@@ -16,8 +16,8 @@ def shrunk(value: Any, shows: Callable[[Any], bool]) -> Any:
     """Return a smallest value that still shows a fault: nothing can be taken away from it.
 
     Args:
-        value: JSON values that show it.
-        shows: whether other ones do; it may return False because no time is left.
+        value: JSON values that show the fault.
+        shows: a function that returns whether a value shows the fault; False, too, if no time is left.
 
     Returns:
         A value of which no key, item or character can be left out without losing the fault.
@@ -38,9 +38,9 @@ def shrunk_sequence(
     """Return a shortest part of a sequence that still shows a fault: no step can be left out.
 
     Args:
-        steps: that show it.
-        shows: whether other ones do.
-        without: leaves one step out.
+        steps: the steps that show the fault.
+        shows: a function that returns whether some steps show the fault.
+        without: a function that returns the steps without one.
     """
     found = steps
     index = 0

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from ...json_values import is_array, is_object
 from ...message_text import one_line
 from .channel import HttpChannel, ProcessChannel
-from .outcomes import ProbedOutcome
 from .probe_error import ProbeError, in_empty_folder
 from .probe_options import MEMORY
 
@@ -19,9 +18,10 @@ if TYPE_CHECKING:
 
     from .channel import Channel
     from .folders import ServerFolders
+    from .outcomes import ProbedOutcome
 
 VERSION: Final = "2025-11-25"
-"""Of the protocol."""
+"""The version of the protocol."""
 
 _SECONDS_TO_START: Final = 30.0
 _MOST_PAGES: Final = 100
@@ -34,24 +34,23 @@ class Server:
     """A server that is probed.
 
     Attributes:
-        target: as it was named.
-        kind: how it is reached.
-        open: connects to it, with the folder for it.
-        place: its folders; None if it isn't started here.
+        target: the target, as the user wrote it.
+        kind: the way to reach it.
+        open: a function that connects to it, with its folders and environment variables.
+        place: its folders; None if the probe doesn't start it.
         setup: a command line that prepares the working directory.
-        timeout: seconds that one call may take.
-        words: of the command that starts it, if it is one.
+        timeout: the time limit of a call, in seconds.
+        words: the words of the command that starts it; empty for other kinds.
         env: environment variables of the server, beside those that it needs.
-        headers: of HTTP requests.
+        headers: headers of HTTP requests.
         modules: a folder whose modules it imports; empty for none.
-        tools: as it describes them.
-        restarts: how often it was started again.
+        tools: the definitions of its tools.
+        restarts: the number of times that it was started again.
         succeeded: name and arguments of each successful call since it was started.
-        noise: lines on the channel that aren't messages, not yet looked at.
-        errors: the end of what it last wrote to standard error.
-        seconds_to_start: how long the last start took.
-        context: what `serve` injects into the tools of a module, as `MODULE:NAME`; None for nothing.
-        memory: megabytes that each process of it may have.
+        errors: the end of its last standard error.
+        seconds_to_start: the time of the last start, in seconds.
+        context: the name of the objects that `serve` injects, as `MODULE:NAME`; None for none.
+        memory: the limit for each of its processes, in megabytes.
     """
 
     target: str
@@ -130,7 +129,7 @@ class Server:
             self.place.remove()
 
     def list_tools(self) -> list[dict[str, Any]]:
-        """Ask for the tools, of all pages.
+        """Ask for the tools, page by page.
 
         Raises:
             ProbeError: there are none, or the answer isn't a list of tools.
@@ -166,7 +165,7 @@ class Server:
 
     def wait(self, request: int, seconds: float | None = None) -> ProbedOutcome:
         """Wait for the answer to a call."""
-        return ProbedOutcome(self.channel.wait(request, self.timeout if seconds is None else seconds))
+        return self.channel.wait(request, self.timeout if seconds is None else seconds)
 
     def answers(self) -> bool:
         """Return whether it answers a ping."""
@@ -177,7 +176,7 @@ class Server:
         return self.wait(self.channel.send("ping", None))
 
     def noise(self) -> list[str]:
-        """Return the lines that came since the last time and aren't messages."""
+        """Return the lines since the last time that aren't messages."""
         if self._channel is None:
             return []
         found = list(self._channel.noise)
@@ -185,7 +184,7 @@ class Server:
         return found
 
     def notes(self) -> list[str]:
-        """Return what `serve` warned of before it served the tools of a module, such as missing context."""
+        """Return the warnings of `serve` about the tools of a module, such as missing context."""
         if self.kind != "module" or not isinstance(self._channel, ProcessChannel):
             return []
         before, mark, _ = self._channel.errors().partition(_SERVING)

@@ -37,9 +37,9 @@ def of_command(
     Args:
         words: the command. Names of files that exist here are completed, since the server works in another
             folder; `{folder}` stands for that folder.
-        target: as it was named.
-        kind: of the server.
-        options: of `Server`.
+        target: the target, as the user wrote it.
+        kind: the kind of server.
+        options: options of `Server`.
     """
     whole = _whole(words)
 
@@ -71,7 +71,7 @@ def of_registry(target: str, **options: Any) -> Server:
 
     Args:
         target: `MODULE:REGISTRY`, as `operator-schema serve` takes it.
-        options: of `Server`.
+        options: options of `Server`.
     """
     context = options.get("context")
     given = [] if context is None else ["--context", context]
@@ -84,8 +84,8 @@ def in_process(tools: Any, target: str, **options: Any) -> Server:
 
     Args:
         tools: a registry, a toolset, an executor or any iterable of tools.
-        target: how it is called.
-        options: of `Server`.
+        target: the name of the target.
+        options: options of `Server`.
     """
 
     def connect(_: ServerFolders | None, __: Mapping[str, str]) -> Channel:
@@ -110,11 +110,11 @@ def server_of(target: Any, **options: Any) -> Server:
     Args:
         target: a URL; `mcp:COMMAND`, or a command as words; `process:COMMAND`, a program of `tools_of`;
             `MODULE:REGISTRY`; or tools themselves.
-        options: of `Server`, and `headers` for a URL.
+        options: options of `Server`, and `headers` for a URL.
 
     Raises:
         ProbeError: it can't be read, or an option isn't for such a target.
-        TypeError: it is of another kind.
+        TypeError: the target has another type.
     """
     headers: Mapping[str, str] = options.pop("headers", None) or {}
     target = checked_target(target, headers=headers, **options)
@@ -134,15 +134,15 @@ def server_of(target: Any, **options: Any) -> Server:
 
 
 def checked_target(target: Any, **options: Any) -> Any:
-    """Return a target that has the options that are given; tools as a registry or an executor.
+    """Check that a target can have some options; return it, with tools as a registry or an executor.
 
     Args:
         target: as for `server_of`.
-        options: of a probe.
+        options: options of a probe.
 
     Raises:
         ProbeError: an option isn't for such a target.
-        TypeError: it is of another kind.
+        TypeError: the target has another type.
     """
     if options.get("headers") and not _is_url(target):
         what = "a URL: this target gets no requests of HTTP"

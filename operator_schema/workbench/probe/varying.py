@@ -13,7 +13,7 @@ from .differences import ABSENT, ComparedPart, refused_value, with_value
 from .pairs import refused_pair
 from .parts import value_at
 from .sample_values import edge_values
-from .sequences import Step, called_again
+from .sequences import Step
 from .several_calls import call_again
 
 if TYPE_CHECKING:
@@ -32,14 +32,14 @@ _MOST_ADDED: Final = 5
 
 @dataclass
 class Variation:
-    """A call of a tool that is changed in one part after the other.
+    """A call whose parts are changed one after the other.
 
     Attributes:
-        tool: that is called.
+        tool: the called tool.
         base: the call, after those that it needs.
         is_good: whether it succeeded.
-        planned: calls in its place that weren't made yet.
-        refused: valid ones that were refused, and weren't compared yet.
+        planned: the changed calls that weren't made yet.
+        refused: the valid changed calls that were refused, and weren't compared yet.
         is_used_up: whether it works only once in a server; None if that isn't known yet.
     """
 
@@ -61,7 +61,7 @@ class Variation:
         return self.base[-1].call.arguments
 
     def steps_of(self, call: Call) -> list[Step]:
-        """Return another call of the tool, after the calls whose results it uses."""
+        """Return a changed call, after the calls whose results it uses."""
         if not self.base:
             return [Step(call)]
         links = tuple(
@@ -75,7 +75,7 @@ class Variation:
 
 
 class Variations:
-    """Changes a call of each tool in one part after the other.
+    """Changes the parts of a call of each tool, one after the other.
 
     Args:
         caller: makes the calls.
@@ -87,14 +87,14 @@ class Variations:
 
     @property
     def done(self) -> list[str]:
-        """The names of the tools of which all calls were made."""
+        """The names of the tools with no planned call left."""
         return [name for name, each in self._by_tool.items() if not each.is_waiting]
 
     def make(self, share: float) -> None:
         """Make the calls that weren't made yet; the tools share the time evenly.
 
         Args:
-            share: of the whole time, after which this ends.
+            share: the part of the whole time after which this ends.
         """
         waiting = [
             name
@@ -108,7 +108,7 @@ class Variations:
             self._vary(name, now + left / (len(waiting) - number))
 
     def _vary(self, name: str, until: float) -> None:
-        """Make varied calls of a tool, and go on where the last time ended."""
+        """Make the changed calls of a tool, and go on where the last time ended."""
         caller = self._caller
         is_first = name not in self._by_tool
         if is_first:
@@ -129,7 +129,7 @@ class Variations:
     # --- the call that is varied ---------------------------------------------------------------------
 
     def _variation_of(self, name: str, until: float) -> Variation:
-        """Choose the call of a tool that is varied, and plan the variations."""
+        """Choose the call of a tool that is changed, and plan the changes."""
         caller = self._caller
         tool = caller.tools[name]
         self._seek_base(name, until)
@@ -141,7 +141,7 @@ class Variations:
         return Variation(tool, base, name in caller.bases, planned)
 
     def _seek_base(self, name: str, until: float) -> None:
-        """Change calls of a tool that were all refused in one part after the other, until one succeeds."""
+        """Change the parts of refused calls one after the other, until one succeeds."""
         caller = self._caller
         tool = caller.tools[name]
         generated = [call.arguments for call in caller.calls[name] if call.is_generated][:_MOST_SOUGHT]
@@ -153,7 +153,7 @@ class Variations:
                     caller.call([Step(call)])
 
     def _full_base(self, name: str) -> list[Step]:
-        """Choose the call of a tool that is varied: with all parts, if that succeeds."""
+        """Choose the call of a tool that is changed: with all parts, if that succeeds."""
         base = self._caller.base_of(name)
         if name not in self._caller.bases or not base:
             return base
@@ -206,7 +206,7 @@ class Variations:
     # --- the calls in its place ----------------------------------------------------------------------
 
     def _renew_for(self, variation: Variation) -> float:
-        """Start the server if the call that is varied doesn't succeed any more; return how long that took."""
+        """Start the server if the unchanged call fails now; return the seconds that this took."""
         if variation.tool.is_read_only or not variation.is_good or len(variation.base) > 1:
             return 0.0
         outcome = self._caller.watcher.made(variation.base[-1].call)
@@ -216,7 +216,7 @@ class Variations:
         return self._caller.server.seconds_to_start
 
     def _call_planned(self, variation: Variation, until: float) -> list[Call]:
-        """Make varied calls of a tool as long as there is time, and return them."""
+        """Make the changed calls of a tool as long as there is time, and return them."""
         made: list[Call] = []
         watches = not variation.tool.is_read_only
         while variation.planned and monotonic() <= until:
@@ -253,7 +253,7 @@ class Variations:
                 variation.refused.insert(0, call)  # some of its calls weren't made
 
     def _comparison(self, variation: Variation, part: ArgumentPart, until: float) -> ComparedPart:
-        """Return what tries other values of a part as long as there is time."""
+        """Return a part for which other values are tried as long as there is time."""
 
         def answer(arguments: Any) -> ProbedOutcome | None:
             return self._answer(variation, arguments, until)
@@ -261,7 +261,7 @@ class Variations:
         return ComparedPart(variation.tool, part, variation.arguments, answer)
 
     def _answer(self, variation: Variation, arguments: Any, until: float) -> ProbedOutcome | None:
-        """Return the answer to a varied call; None if it doesn't come, or the time is over."""
+        """Return the answer to a changed call; None if it doesn't come, or the time is over."""
         caller = self._caller
         if monotonic() > until:
             return None
@@ -270,8 +270,7 @@ class Variations:
             variation.is_used_up = self._is_used_up(variation)
         if variation.is_used_up:
             caller.server.start()
-        outcomes = called_again(caller.server, steps, None)
-        caller.watcher.count += len(outcomes)
+        outcomes = caller.watcher.made_again(steps)
         if len(outcomes) == len(steps) and not outcomes[-1].is_lost:
             caller.count(steps[-1].call, outcomes[-1])
             return outcomes[-1]

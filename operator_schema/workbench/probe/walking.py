@@ -1,23 +1,25 @@
-"""Which sequences of calls are tried by chance, and how do results become arguments in them?"""
+"""Which faults show in sequences of calls that are drawn by chance, in which results become arguments?"""
 
 from __future__ import annotations
 
+from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 from ...json_values import to_json_text
 from .calls import Call
+from .checks import AnswerFault, faults_of
 from .knowledge import means, scalars
 from .sequences import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
-    from random import Random
-
-    from .calls import ProbedTool
+    from .calling import ToolCaller
     from .outcomes import ProbedOutcome
     from .parts import Path
-    from .subject import Server
 
+LEAST_SEQUENCES: Final = 12
+"""Even if few calls are asked for: one sequence alone rarely has the steps that show a fault."""
+
+_STEPS: Final = 12
 _MOST_VALUES: Final = 200
 _OFTEN: Final = 0.8
 _CHANGES: Final = 0.6
@@ -26,40 +28,55 @@ _CHANGES: Final = 0.6
 _AGAIN: Final = 0.25
 
 _Value = tuple[str, int, "Path", Any]
+"""The key of a value, the number of the step whose answer had it, its place in that answer, the value."""
 
 
-def walked(
-    server: Server,
-    tools: Mapping[str, ProbedTool],
-    calls: Mapping[str, Sequence[Call]],
-    random: Random,
-    most: int,
-    ends: Callable[[Call, ProbedOutcome], bool],
-) -> tuple[list[Step], ProbedOutcome | None]:
-    """Make a sequence of valid calls, in which values of results are used again.
+def call_in_sequences(caller: ToolCaller, share: float) -> None:
+    """Make sequences of calls in which results are used again.
 
     Args:
-        server: that is called; it has just been started.
-        tools: by their names.
-        calls: that may be made, by the names of their tools.
-        random: chooses among them.
-        most: calls of the sequence.
-        ends: whether an answer is the last one that is wanted.
-
-    Returns:
-        The calls up to the first one whose answer is the last or doesn't come, and that answer.
+        caller: makes the calls.
+        share: the part of the time after which this ends.
     """
-    choices = {name: [each for each in listed if each.kind == "valid"] for name, listed in calls.items()}
-    names = [name for name, listed in choices.items() if listed]
+    if all(caller.tools[name].is_read_only for name in caller.calls):
+        return
+    random = Random(caller.limits.seed)  # noqa: S311  # repeatable, not secret
+    # Those that succeeded come first.
+    valid = {
+        name: [call for call in [*caller.alone(name), *planned] if call.kind == "valid"]
+        for name, planned in caller.calls.items()
+    }
+    choices = {name: calls for name, calls in valid.items() if calls}
+    number, most = 0, max(LEAST_SEQUENCES, caller.limits.calls)
+    while number < most and caller.has_time(share):
+        number += 1
+        caller.progress("calling in sequences", number, most)
+        caller.server.start()
+        steps, faults = _walk(caller, choices, random)
+        caller.watcher.count += len(steps)
+        for fault in faults:
+            caller.evidence.note(fault, steps, steps[-1].call.tool)
+
+
+def _walk(
+    caller: ToolCaller, choices: dict[str, list[Call]], random: Random
+) -> tuple[list[Step], list[AnswerFault]]:
+    """Make calls until an answer has a new fault; return them, and the faults of that answer.
+
+    Args:
+        caller: makes the calls; its server has just been started.
+        choices: the valid calls that may be made, by the names of their tools.
+        random: chooses among them.
+    """
     steps: list[Step] = []
     values: list[_Value] = []
-    outcome: ProbedOutcome | None = None
-    for number in range(most if names else 0):
-        step = _next(steps, random, names, choices, values, tools)
+    for number in range(_STEPS if choices else 0):
+        step = _next_step(caller, steps, choices, values, random)
         steps.append(step)
-        outcome = server.call(step.call.tool, step.call.arguments)
-        if outcome.is_lost or ends(step.call, outcome):
-            break
+        outcome = caller.server.call(step.call.tool, step.call.arguments)
+        faults = _new_faults(caller, step.call, outcome)
+        if faults or outcome.is_lost:
+            return steps, faults
         if not outcome.is_flagged:
             there = {(key, to_json_text(value)) for key, _, _, value in values}
             values += [
@@ -68,24 +85,37 @@ def walked(
                 if key and (key, to_json_text(value)) not in there  # who gave it first is what others need
             ]
             del values[:-_MOST_VALUES]
-    return steps, outcome
+    return steps, []
 
 
-def _next(
-    steps: Sequence[Step],
+def _new_faults(caller: ToolCaller, call: Call, outcome: ProbedOutcome) -> list[AnswerFault]:
+    """Return the faults of an answer that aren't known yet, and whether the server ends with it."""
+    watcher = caller.watcher
+    if outcome.is_lost:
+        lost = watcher.loss(call, outcome)
+        return [] if lost is None else [lost]
+    caller.count(call, outcome)
+    found = faults_of(caller.tools[call.tool], call, outcome, watcher.most_bytes, watcher.learned)
+    new = [fault for fault in found if not caller.evidence.knows(fault, call.tool)]
+    ended = watcher.loss_after(outcome)
+    return new if ended is None else [*new, ended]
+
+
+def _next_step(
+    caller: ToolCaller,
+    steps: list[Step],
+    choices: dict[str, list[Call]],
+    values: list[_Value],
     random: Random,
-    names: Collection[str],
-    choices: Mapping[str, Sequence[Call]],
-    values: Sequence[_Value],
-    tools: Mapping[str, ProbedTool],
 ) -> Step:
+    """Choose a call, with values of earlier answers in place of some of its arguments."""
     if steps and random.random() < _AGAIN:
         return steps[-1]
-    changing = [name for name in names if not tools[name].is_read_only]
-    name = random.choice(changing if changing and random.random() < _CHANGES else list(names))
-    call = random.choice(list(choices[name]))
+    changing = [name for name in choices if not caller.tools[name].is_read_only]
+    name = random.choice(changing if changing and random.random() < _CHANGES else [*choices])
+    tool, call = caller.tools[name], random.choice(choices[name])
     arguments, links = dict(call.arguments), list[tuple["Path", int, "Path"]]()
-    for parameter in tools[name].properties:
+    for parameter in tool.properties:
         fitting = [each for each in values if means(parameter, each[0])]
         if random.random() > _OFTEN:  # its own value stays, which may be one of these, too
             own = to_json_text(arguments.get(parameter))
@@ -94,7 +124,7 @@ def _next(
             continue
         _, number, path, value = random.choice(fitting)
         changed = {**arguments, parameter: value}
-        if tools[name].allows(changed):
+        if tool.allows(changed):
             arguments = changed
             links.append(((parameter,), number, path))
     return Step(Call(name, arguments, "valid", "uses results"), tuple(links))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from ...message_text import clip, escape, listed, one_line, quote
 from .calls import Call, ProbedTool
 from .checks import AnswerFault, Learned
-from .sequences import Step
+from .sequences import Step, called_again
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,10 +36,10 @@ class ProbeLimits:
     """The limits of a probe.
 
     Attributes:
-        until: when the probe ends, on the clock of `monotonic`.
-        calls: generated ones of each kind for each tool.
-        seed: of all that is drawn.
-        start: when the time began of which parts are given to each kind of call, on the same clock.
+        until: the end of the probe, on the clock of `monotonic`.
+        calls: the number of generated calls of each kind for each tool.
+        seed: the number that decides everything that is drawn.
+        start: the start of the time that the kinds of calls share, on the same clock.
     """
 
     until: float
@@ -60,8 +60,8 @@ class State(NamedTuple):
     """The state of a server: its files, and the answers of some tools.
 
     Attributes:
-        files: of its working directory: path to digest.
-        answers: name of a tool that only reads, and a call of it, to what it answers.
+        files: the digest of each file in its working directory, by path.
+        answers: the answers of tools that only read, by the name of the tool and the key of the call.
     """
 
     files: dict[str, str]
@@ -97,14 +97,14 @@ class ServerWatcher:
     """Calls a server, and compares its state before and after.
 
     Attributes:
-        server: that is called.
-        tools: by their names.
-        most_bytes: of an answer.
-        observers: calls whose answers show its state.
-        count: calls so far.
-        learned: what its answers have shown.
-        seconds: tool to how long its last call took.
-        first_answers: key of a call that only reads to a digest of its first answer.
+        server: the called server.
+        tools: its tools by name.
+        most_bytes: the size of the largest answer that is no fault.
+        observers: calls whose answers show the state of the server.
+        count: the number of calls so far.
+        learned: the texts of its answers.
+        seconds: the time of the last call of each tool.
+        first_answers: a digest of the first answer to each call that only reads, by the key of the call.
     """
 
     server: Server
@@ -129,6 +129,12 @@ class ServerWatcher:
                 self.first_answers.setdefault(call.key(), hash(outcome.answer()))
         return outcome
 
+    def made_again(self, steps: Sequence[Step], seconds: float | None = None) -> list[ProbedOutcome]:
+        """Make the calls of a sequence as `called_again` does, and count them."""
+        outcomes = called_again(self.server, steps, seconds)
+        self.count += len(outcomes)
+        return outcomes
+
     def changes_so_far(self) -> tuple[Step, ...]:
         """Return the last successful calls of each tool that may change something, in their order."""
         calls = [
@@ -149,8 +155,8 @@ class ServerWatcher:
         """Choose calls whose answers show the state of the server: of tools that only read.
 
         Args:
-            calls: of which at most three are added to those that are known, first those whose answers have
-                changed since they were first made.
+            calls: the candidates; at most three are added, and those whose answers have changed since their
+                first call come first.
         """
         known = len(self.observers)
         reading = [call for call in calls if self.tools[call.tool].is_read_only]
@@ -169,13 +175,13 @@ class ServerWatcher:
         ]
 
     def _is_as_at_first(self, call: Call) -> bool:
-        """Return whether a call still has the answer that it had first."""
+        """Return whether a call still has its first answer."""
         first = self.first_answers.get(call.key())
         outcome = self.made(call)
         return outcome.is_lost or first in (None, hash(outcome.answer()))
 
     def _only_looks(self, call: Call) -> bool:
-        """Return whether a call succeeds, again with the same answer, and changes nothing that is seen."""
+        """Return whether a call succeeds twice with the same answer, and changes nothing."""
         before = self.state()
         one, other = self.made(call), self.made(call)
         is_good = not (one.is_lost or one.is_flagged) and one.answer() == other.answer()
@@ -209,27 +215,27 @@ class ServerWatcher:
 
     def loss(self, call: Call, outcome: ProbedOutcome) -> AnswerFault | None:
         """Return the fault that an answer is missing; None if the call may take long, or need not be read."""
-        if outcome.reply.kind == "closed":
-            return AnswerFault("crash", (), str(outcome.reply.value))
+        if outcome.kind == "closed":
+            return AnswerFault("crash", (), str(outcome.value))
         if not self.server.answers():
-            return AnswerFault("hang", (), f"{outcome.reply.value}, and a ping isn't answered either")
+            return AnswerFault("hang", (), f"{outcome.value}, and a ping isn't answered either")
         tool = self.tools[call.tool]
         words = {word for name in tool.properties for word in name.lower().replace("-", "_").split("_")}
         if tool.hint("openWorldHint") is True or words & _TIMING or not call.is_readable:
             return None
-        return AnswerFault("hang", (), f"{outcome.reply.value}, while a ping is answered", "warning")
+        return AnswerFault("hang", (), f"{outcome.value}, while a ping is answered", "warning")
 
     def loss_after(self, outcome: ProbedOutcome) -> AnswerFault | None:
-        """Return the fault that the server doesn't go on after an answer; None if it does.
+        """Return the fault that the server ends or hangs after an answer; None if it goes on.
 
-        One that is reached by a URL is asked only after errors, since each question takes time there.
+        A server behind a URL is asked only after errors, since each question takes time there.
         """
         if not outcome.is_flagged and self.server.kind == "url":
             return None
         ping = self.server.ping()
         if not ping.is_lost:
             return None
-        code = "crash" if ping.reply.kind == "closed" else "hang"
+        code = "crash" if ping.kind == "closed" else "hang"
         return AnswerFault(code, (), "it answers this call, and no ping after that")
 
     def changes_again(self, call: Call) -> bool:
@@ -245,8 +251,8 @@ class ServerWatcher:
         """Return whether calls at the same time get other answers than one after the other.
 
         Args:
-            calls: of tools that only read.
-            rounds: how often they are made at once: what two calls share isn't always mixed up.
+            calls: calls of tools that only read.
+            rounds: the number of times that they are made at once: answers aren't mixed up each time.
         """
         alone = [self.made(call) for call in calls]
         again = [self.made(call) for call in calls]
@@ -270,10 +276,10 @@ class ServerWatcher:
         return False
 
     def after_cancel(self, call: Call) -> AnswerFault | None:
-        """Cancel a call that only reads some times, and return the fault that shows then; None for none.
+        """Cancel a call of a tool that only reads several times; return the fault that shows then, or None.
 
         Args:
-            call: of a tool that only reads; nothing is wrong if it doesn't succeed twice in the state of now.
+            call: a call of a tool that only reads; there is no fault if it doesn't succeed twice first.
         """
         if any(outcome.is_lost or outcome.is_flagged for outcome in [self.made(call), self.made(call)]):
             return None
@@ -295,10 +301,10 @@ class ServerWatcher:
         return AnswerFault("changed_by_cancelled", (), said) if said and now == left else None
 
     def after_cancelled_change(self, call: Call) -> AnswerFault | None:
-        """Cancel a call that may change something, and return the fault that shows then; None for none.
+        """Cancel a call of a tool that may change something; return the fault that shows then, or None.
 
         Args:
-            call: of a tool that may change something; it is made in a new server each time.
+            call: a call of a tool that may change something; it is made in a new server each time.
         """
         whole: State | None = None
         for share in _CANCELLED_AFTER[:2]:

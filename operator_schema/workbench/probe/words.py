@@ -21,11 +21,11 @@ _DIGITS: Final = re.compile(r"[-+]?\d[\d.,:]*")
 
 
 def without_values(text: str, arguments: Any) -> str:
-    """Return a text without the values of a call, each of which may be a word that means something else.
+    """Return a text without the values of a call, since each may be a word with another meaning.
 
     Args:
-        text: of an answer.
-        arguments: of the call.
+        text: the text of an answer.
+        arguments: the arguments of the call.
     """
     text = text[:_MOST_TEXT]
     forms = {form for value in _values(arguments) for form in _forms(value)}
@@ -52,7 +52,7 @@ def _values(value: Any) -> list[Any]:
 
 
 def _forms(value: Any) -> Iterable[str]:
-    """Return how a value may be written in a text."""
+    """Return the ways to write a value in a text."""
     if isinstance(value, str):
         short = value[:_MOST_TEXT]
         written = {short, short.strip(), json.dumps(short)[1:-1], repr(short)[1:-1]}
@@ -61,11 +61,11 @@ def _forms(value: Any) -> Iterable[str]:
 
 
 def names_in(text: str, names: Iterable[str]) -> list[str]:
-    """Return the names that a text says: as they are, or as their words.
+    """Return the names that a text contains, as they are or as their words.
 
     Args:
-        text: without the values of the call.
-        names: of parameters, such as `note_id`, which "the id of the note" says, too.
+        text: a text without the values of the call.
+        names: names of parameters, such as `note_id`, which "the id of the note" says, too.
     """
     low = text.casefold()
     words = {word.casefold() for word in _TOKENS.findall(text)}
@@ -80,12 +80,12 @@ def names_in(text: str, names: Iterable[str]) -> list[str]:
 
 
 def pattern_of(text: str, arguments: Any, names: Iterable[str] = ()) -> str:
-    """Return what two texts about different values have in common: no values, quotations and numbers.
+    """Return a text without values, quotations and numbers, to compare it with texts about other values.
 
     Args:
-        text: of an answer.
-        arguments: of the call.
-        names: of parameters, which don't count either.
+        text: the text of an answer.
+        arguments: the arguments of the call.
+        names: names of parameters, which are removed, too.
     """
     bare = without_values(text, arguments)
     for name in sorted(names, key=len, reverse=True):

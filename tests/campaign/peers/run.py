@@ -27,7 +27,7 @@ sys.path.insert(0, str(HERE.parents[1]))
 
 from schema_edits import Documents, flips, search
 
-from operator_schema.workbench.compare.changes import NO_VALUE, narrowings
+from operator_schema.workbench.compare.narrowings import NO_VALUE, narrowings
 
 PAGE = ROOT / "docs" / "changes.md"
 BEGIN, END = "<!-- peers: begin -->", "<!-- peers: end -->"

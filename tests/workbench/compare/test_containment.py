@@ -9,7 +9,7 @@ import pytest
 from patience import assert_takes
 from schema_edits import Documents, flips, search
 
-from operator_schema.workbench.compare.changes import NO_VALUE, narrowings
+from operator_schema.workbench.compare.narrowings import NO_VALUE, narrowings
 
 
 def arguments(*required: str, closed: bool = False, **properties: Any) -> dict[str, Any]:

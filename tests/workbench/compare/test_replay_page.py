@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from operator_schema import tool
 from operator_schema.workbench.compare.recorded_calls import RecordedCall
 from operator_schema.workbench.compare.replay import Replay
-from operator_schema.workbench.compare.reports import replay_page
+from operator_schema.workbench.compare.replay_report import replay_page
 
 EVIL = """</code></svg><script>alert(1)</script><img src=x onerror=alert(1)>'" \x1b[31m\u202e &amp;"""
 KNOWN = {

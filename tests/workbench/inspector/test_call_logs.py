@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from operator_schema import tool
-from operator_schema.workbench.inspector import call_logs, subject_of
-from operator_schema.workbench.inspector.call_logs import TriedCalls, read_log, replayed_log
+from operator_schema.workbench.inspector import call_logs, subject_of, tried_calls
+from operator_schema.workbench.inspector.call_logs import read_log, replayed_log
+from operator_schema.workbench.inspector.tried_calls import TriedCalls
 
 NO_TRIED_CALLS = ["x", "[]", "{}", '{"name": "a", "arguments": {}, "outcome": {}}', "[" * 100_000]
 
@@ -153,7 +154,7 @@ def test_words_for_none_and_for_one(subject):
 def test_tried_calls_are_bounded(subject, monkeypatch):
     with pytest.raises(ValueError, match="at most 100,000 characters"):
         TriedCalls().keep(subject.tool("export"), " " * 100_001)
-    monkeypatch.setattr(call_logs, "_MOST_TRIED", 1)
+    monkeypatch.setattr(tried_calls, "_MOST_TRIED", 1)
     tried = TriedCalls()
     tried.keep(subject.tool("export"), "{}")
     with pytest.raises(ValueError, match="forget some first"):

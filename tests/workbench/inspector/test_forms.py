@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from operator_schema import json_schema
-from operator_schema.workbench.inspector.catalogue import form_of
+from operator_schema.workbench.inspector.input_forms import form_of
 
 
 @dataclass

@@ -13,7 +13,7 @@ from patience import LONGEST_WAIT
 
 from operator_schema import Executor, RawCall, tool
 from operator_schema.rounds import SqliteStore
-from operator_schema.workbench.inspector import Inspector, app, subject_of
+from operator_schema.workbench.inspector import Inspector, app, page_guard, subject_of
 
 pytestmark = pytest.mark.needs_threads
 
@@ -167,13 +167,13 @@ def test_other_methods_do_nothing(one_page, method):
 
 
 def test_a_huge_body_is_refused(one_page):
-    assert status(one_page, "POST", "/api/read", "x" * (app.LARGEST_BODY + 1)) == 413
+    assert status(one_page, "POST", "/api/read", "x" * (page_guard.LARGEST_BODY + 1)) == 413
     long = json.dumps({"tool": "find_articles", "arguments": "x" * 1_000_001})
     assert status(one_page, "POST", "/api/read", long) == 400
 
 
 def test_a_body_that_never_comes_is_not_waited_for(page, monkeypatch):
-    monkeypatch.setattr(app, "_SECONDS_FOR_BODY", 0.2)
+    monkeypatch.setattr(page_guard, "_SECONDS_FOR_BODY", 0.2)
     head = f"POST /api/read HTTP/1.1\r\nHost: 127.0.0.1:{page.port}\r\nCookie: {page.cookie}\r\n"
     with socket.create_connection(("127.0.0.1", page.port), timeout=LONGEST_WAIT) as connection:
         connection.sendall(f"{head}Content-Type: application/json\r\nContent-Length: 9\r\n\r\nx".encode())
@@ -326,7 +326,7 @@ def test_tried_calls(page):
 
 
 def test_a_file_that_can_not_be_written_is_told(serve, subject, tmp_path):
-    from operator_schema.workbench.inspector.call_logs import TriedCalls
+    from operator_schema.workbench.inspector.tried_calls import TriedCalls
 
     folder = tmp_path / "none"
     folder.mkdir()

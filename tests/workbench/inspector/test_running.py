@@ -14,6 +14,7 @@ from operator_schema import Defer, Executor, Reject, RunNormally, skip, tool
 from operator_schema.content import File, Image, Resource
 from operator_schema.workbench.inspector import run_call as running
 from operator_schema.workbench.inspector import subject_of
+from operator_schema.workbench.inspector.call_records import records_of_call
 from operator_schema.workbench.inspector.run_call import Agreements, run_call
 
 pytestmark = pytest.mark.needs_threads
@@ -268,7 +269,7 @@ def test_records_of_other_calls_and_levels_are_kept_apart():
     level = logging.getLogger().level
 
     async def both():
-        calls = [run_call(subject, talk, '{"name": "%s"}' % name) for name in "ab"]
+        calls = [run_call(subject, talk, '{"name": "%s"}' % name, agreed=bool) for name in "ab"]
         return await asyncio.gather(*calls)
 
     one, other = asyncio.run(both())
@@ -279,8 +280,8 @@ def test_records_of_other_calls_and_levels_are_kept_apart():
 
 def test_a_record_that_cannot_be_written_says_so():
     record = logging.LogRecord("talk", logging.INFO, __file__, 1, "%d", ("x",), None)
-    handler = running._HANDLER
-    with running._records(lambda _: None) as kept:
+    with records_of_call(lambda _: None) as kept:
+        handler = logging.getLogger().handlers[-1]
         handler.emit(record)
     handler.emit(record)  # nobody listens
     assert [one["text"] for one in kept] == ["(a record that can't be written: TypeError)"]

@@ -14,7 +14,7 @@ import pytest
 from operator_schema import Executor, RawCall, Toolset
 from operator_schema.rounds import SqliteDatabase, SqliteStore, Store
 from operator_schema.workbench.inspector import subject_of
-from operator_schema.workbench.inspector.run_call import (
+from operator_schema.workbench.inspector.waiting_calls import (
     Decision,
     DecisionError,
     decide,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import strategies
 
 from operator_schema.testing import drawn
-from operator_schema.workbench.probe import several_calls, watching
+from operator_schema.workbench.probe import walking, watching
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -16,5 +16,5 @@ def tables_of_hypothesis():
 @pytest.fixture
 def quick_probes(monkeypatch):
     """Make as many sequences as generated calls, as each of them starts the server, and wait for no clock."""
-    monkeypatch.setattr(several_calls, "LEAST_SEQUENCES", 1)
+    monkeypatch.setattr(walking, "LEAST_SEQUENCES", 1)
     monkeypatch.setattr(watching, "SECONDS_BETWEEN", 0.01)

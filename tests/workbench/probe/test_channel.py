@@ -16,7 +16,6 @@ pytest.importorskip("hypothesis")
 from operator_schema.workbench.probe import ProbeError, probe
 from operator_schema.workbench.probe import channel as channels
 from operator_schema.workbench.probe.channel import HttpChannel, PipeChannel, ProcessChannel
-from operator_schema.workbench.probe.outcomes import ProbedOutcome
 
 pytestmark = pytest.mark.needs_threads
 
@@ -164,7 +163,7 @@ def test_an_answer_says_whether_the_server_was_refused_what_it_asked(tmp_path):
             ("elicitation/create", True),
             (None, False),
         ):
-            outcome = ProbedOutcome(channel.wait(channel.send("tools/call", {"asks": method}), 30))
+            outcome = channel.wait(channel.send("tools/call", {"asks": method}), 30)
             assert outcome.is_own_refusal is is_refusal
             assert (outcome.code == -32601) is (method != "ping")
     finally:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from operator_schema.workbench.probe.calls import Call, ProbedTool, readable
 from operator_schema.workbench.probe.checks import Learned, faults_of, says_one_thing, unnamed_parameter
-from operator_schema.workbench.probe.outcomes import ProbedOutcome, Reply
+from operator_schema.workbench.probe.outcomes import ProbedOutcome
 
 SCHEMA = {
     "type": "object",
@@ -29,18 +29,18 @@ WITH_OUTPUT = ProbedTool.of({"name": "read", "inputSchema": SCHEMA, "outputSchem
 
 
 def result(text, *, is_error=False, **more):
-    return Reply("result", {"content": [{"type": "text", "text": text}], "isError": is_error, **more}, 100)
+    return ProbedOutcome(
+        "result", {"content": [{"type": "text", "text": text}], "isError": is_error, **more}, 100
+    )
 
 
 def error(code, message):
-    return Reply("error", {"code": code, "message": message}, 100)
+    return ProbedOutcome("error", {"code": code, "message": message}, 100)
 
 
 def codes(arguments, reply, tool=TOOL, kind=None):
     kind = kind or ("valid" if tool.allows(arguments) else "invalid")
-    return [
-        fault.code for fault in faults_of(tool, Call("read", arguments, kind, ""), ProbedOutcome(reply), 1000)
-    ]
+    return [fault.code for fault in faults_of(tool, Call("read", arguments, kind, ""), reply, 1000)]
 
 
 OWN_CHECK = (
@@ -88,10 +88,10 @@ def test_what_a_server_may_answer(arguments, reply):
         (VALID, error(-32603, "list index out of range"), "internal_error"),
         (INVALID, result("done"), "invalid_accepted"),
         ({"path": "a", "mode": "FAST"}, result("done"), "invalid_accepted"),
-        (VALID, Reply("result", {"content": "done"}, 100), "bad_result"),
-        (VALID, Reply("result", {"content": [{"type": "image"}]}, 100), "bad_result"),
-        (VALID, Reply("result", None, 100), "bad_result"),
-        (VALID, Reply("result", {"content": []}, 5000), "large_answer"),
+        (VALID, ProbedOutcome("result", {"content": "done"}, 100), "bad_result"),
+        (VALID, ProbedOutcome("result", {"content": [{"type": "image"}]}, 100), "bad_result"),
+        (VALID, ProbedOutcome("result", None, 100), "bad_result"),
+        (VALID, ProbedOutcome("result", {"content": []}, 5000), "large_answer"),
     ],
 )
 def test_what_is_a_fault(arguments, reply, code):
@@ -133,7 +133,7 @@ def test_calls_are_what_their_kind_says():
 
 def test_only_lone_surrogates_are_replaced():
     value = {"\ud800": ["a\udfffb", "\\ud800", "😀", 1.5, None]}
-    assert readable(value) == {"?": ["a?b", "\\ud800", "😀", 1.5, None]}
+    assert readable(value) == {"\ufffd": ["a\ufffdb", "\\ud800", "😀", 1.5, None]}
     assert not Call("read", value, "hostile", "").is_readable
     assert Call("read", {"path": "😀 \\ud800"}, "valid", "").is_readable
     deep = [[]]
@@ -175,17 +175,17 @@ def test_an_error_may_spell_the_name_of_an_unknown_key_as_programs_do(name, valu
     assume(name not in SCHEMA["properties"])
     call = Call("read", {"path": "a", name: value}, "invalid", "")
     reply = result(f"tego nie znam: {spelled(name)}", is_error=True)
-    assert unnamed_parameter(CLOSED, call, ProbedOutcome(reply)) is None
+    assert unnamed_parameter(CLOSED, call, reply) is None
 
 
 def test_an_error_that_names_nothing_is_a_fault():
     call = Call("read", {"path": "a", "color": "red"}, "invalid", "")
-    assert unnamed_parameter(CLOSED, call, ProbedOutcome(result("tego nie znam", is_error=True))).code
+    assert unnamed_parameter(CLOSED, call, result("tego nie znam", is_error=True)).code
 
 
 def test_an_error_that_right_calls_get_too_is_not_about_the_mistake():
     def answered(call):
-        return call, ProbedOutcome(result(f"E4 {call.arguments['path']}", is_error=True))
+        return call, result(f"E4 {call.arguments['path']}", is_error=True)
 
     wrong = [answered(Call("read", {"path": "a", name: {}}, "invalid", "")) for name in ("count", "mode")]
     learned = Learned()

@@ -20,7 +20,7 @@ pytest.importorskip("mcp")
 
 import operator_schema.workbench.probe as room
 from operator_schema.workbench.cli import main
-from operator_schema.workbench.probe import ProbeError, ProbeReport, probe, several_calls
+from operator_schema.workbench.probe import ProbeError, ProbeReport, probe, walking
 from operator_schema.workbench.probe.reports import MAY_CHANGE, Plan
 
 pytestmark = pytest.mark.needs_process
@@ -44,7 +44,7 @@ MEANING = "unflagged_error: an error comes as a result without isError: a result
 @pytest.fixture
 def target(tmp_path, monkeypatch):
     """A program with a tool whose errors aren't flagged, as a target."""
-    monkeypatch.setattr(several_calls, "LEAST_SEQUENCES", 1)  # each call starts a process
+    monkeypatch.setattr(walking, "LEAST_SEQUENCES", 1)  # each call starts a process
     monkeypatch.chdir(tmp_path)
     (tmp_path / "greet.py").write_text(PROGRAM, encoding="utf-8")
     return f"process:{shlex.join([sys.executable, '-I', '-S', 'greet.py'])}"
@@ -145,7 +145,7 @@ else:
 
 @pytest.mark.usefixtures("probed_once")
 def test_a_fault_that_shows_once_is_named_with_its_call(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(several_calls, "LEAST_SEQUENCES", 1)  # each call starts a process
+    monkeypatch.setattr(walking, "LEAST_SEQUENCES", 1)  # each call starts a process
     program, seen = tmp_path / "greet.py", tmp_path / "seen"
     program.write_text(ONCE, encoding="utf-8")
     target = f"process:{shlex.join([sys.executable, '-I', '-S', str(program), str(seen)])}"

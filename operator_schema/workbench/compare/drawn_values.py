@@ -6,27 +6,14 @@ The same documents give the same values each time. Nothing is decided here: the 
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
-from ...engine import (
-    KEYWORDS,
-    Bound,
-    Constraints,
-    Fitting,
-    ScalarNode,
-    bounds_of,
-    limit_of,
-    matching_text,
-    resolve_pointer,
-)
-from ...json_values import JSON_TYPES, is_array, is_object, plain_number
+from ...engine import KEYWORDS, limit_of, matching_text, resolve_pointer
+from ...json_values import JSON_TYPES, is_array, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
-
-    from ...engine import Node, Target
 
     Known = tuple[Mapping[str, Any], Any]
 
@@ -260,87 +247,3 @@ def _of_key(known: list[Known], key: str) -> list[Known]:
             rest = schema.get("additionalProperties", schema.get("unevaluatedProperties", True))
             found.append((document, rest))
     return found
-
-
-# --- scalars -------------------------------------------------------------------------------------
-
-NO_LIMITS: Final = Constraints()
-_MAX_DEPTH = 50
-
-
-def is_value(node: Node, definitions: Mapping[Target, Node], value: Any) -> bool:
-    """Return whether a JSON value is a value of a node."""
-    try:
-        return Fitting(definitions, _MAX_DEPTH).fits(node, value, 1)
-    except RecursionError:
-        return False
-
-
-def step_of(node: ScalarNode) -> Fraction | None:
-    """Return the number of which all values are multiples."""
-    step = (node.constraints or NO_LIMITS).multiple_of
-    if node.type == "number":
-        return None if step is None else Fraction(repr(step))
-    # A multiple of p/q that is an integer is also a multiple of p.
-    return Fraction(Fraction(repr(step or 1)).numerator)
-
-
-def range_of(node: ScalarNode) -> tuple[Bound | None, Bound | None]:
-    """Return the least and the greatest value, if known; they may be tighter than the bounds."""
-    bounds = bounds_of(node.constraints or NO_LIMITS)
-    step = step_of(node)
-    if step is None:
-        return bounds.low, bounds.high
-    least, greatest = bounds.multiples(step)
-    ends = [
-        None if count is None else Bound(plain_number(step * count), is_open=False)
-        for count in (least, greatest)
-    ]
-    return ends[0], ends[1]
-
-
-def is_inside(end: Bound, limit: Bound, sign: int) -> bool:
-    """Return whether an end of a range isn't beyond a limit.
-
-    Args:
-        end: the least value of a range, or an exclusive lower bound.
-        limit: the same for another range.
-        sign: 1, or -1 for greatest values.
-    """
-    distance = (Fraction(end.limit) - Fraction(limit.limit)) * sign
-    return distance > 0 or (distance == 0 and (end.is_open or not limit.is_open))
-
-
-def numbers_near(*nodes: ScalarNode) -> set[float]:
-    """Return numbers at and around the limits of some nodes."""
-    found: set[Fraction] = {Fraction(0), Fraction(1), Fraction(1, 2)}
-    for node in nodes:
-        step = step_of(node) or Fraction(1, 2)
-        bounds = bounds_of(node.constraints or NO_LIMITS)
-        ends = [bound.limit for bound in (*bounds, *range_of(node)) if bound is not None]
-        for end in [*map(Fraction, ends), Fraction(0)]:
-            found.update(
-                end + way * each for way in (-1, 0, 1) for each in (step, Fraction(1), Fraction(1, 2))
-            )
-            found.update((end // each + way) * each for way in (-1, 0, 1) for each in (step,))
-    return set(map(plain_number, found))
-
-
-def size_of(number: float) -> tuple[bool, float, bool]:
-    """Order numbers so that the simplest come first."""
-    return (number != int(number), abs(number), number < 0)
-
-
-def samples(node: Node, *others: ScalarNode) -> list[Any]:
-    """Return values of a scalar besides its example, also near the limits of other scalars.
-
-    Args:
-        node: a scalar, or a leaf that is a text.
-        others: other numbers, if the node is a number.
-    """
-    if not isinstance(node, ScalarNode) or node.type == "string":
-        limits = (node.constraints or NO_LIMITS) if isinstance(node, ScalarNode) else NO_LIMITS
-        texts = ["", "a", "other", "A1", "x" * max(limits.min_length or 0, 1)]
-        return [text for text in texts if is_value(node, {}, text)]
-    near = sorted(numbers_near(node, *others), key=size_of)
-    return [number for number in near if is_value(node, {}, number)]
