@@ -131,10 +131,12 @@ ROOMS = {
         ("workbench/cli/[!s]*.py", "workbench/cli/sources.py", "workbench/cli/schema_command.py"),
         ("workbench/cli",),
     ),
-    "testing": Room(
-        ("testing",),
-        ("testing",),
-    ),
+    "testing": Room(("testing",), ("testing",)),
+    "code_mode": Room(("code_mode",), ("code_mode",)),
+    "recordings": Room(("recordings",), ("recordings", "testing", "workbench/compare/test_redaction.py")),
+    "compare": Room(("workbench/compare",), ("workbench/compare",)),
+    "bulk": Room(("workbench/bulk",), ("workbench/bulk",)),
+    "inspector": Room(("workbench/inspector",), ("workbench/inspector",)),
 }
 """Every room that is mutated. Some files are in two of them; `serve.py` belongs to `mcp` alone."""
 

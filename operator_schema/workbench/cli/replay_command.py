@@ -13,8 +13,8 @@ from ...recordings import LogError, logs_in, parts_of
 from ..compare.call_table import TableError, call_table
 from ..compare.parallel_engines import ENGINES, MOST_WORKERS, EngineError, Lost, make_engine
 from ..compare.replay import ReplayWork
-from .arguments import TARGETS, NearChoice, complete_files, complete_target, json_option, traceback_option
 from ..compare.replay_report import by_example, replay_page
+from .arguments import TARGETS, NearChoice, complete_files, complete_target, json_option, traceback_option
 from .module_loading import WrongUse
 from .output import Printer, count
 from .sources import (
