@@ -133,7 +133,7 @@ ROOMS = {
     ),
     "testing": Room(("testing",), ("testing",)),
     "code_mode": Room(("code_mode",), ("code_mode",)),
-    "recordings": Room(("recordings",), ("recordings", "testing", "workbench/compare/test_redaction.py")),
+    "recordings": Room(("recordings",), ("recordings", "testing")),
     "compare": Room(("workbench/compare",), ("workbench/compare",)),
     "bulk": Room(("workbench/bulk",), ("workbench/bulk",)),
     "inspector": Room(("workbench/inspector",), ("workbench/inspector",)),
