@@ -234,10 +234,10 @@ class _Corrector(Repairer):
 
     def read(self, node: Node, value: Any, depth: int) -> Reading:
         if type(node) is ScalarNode and not is_array(value):
-            return self._whole(node, value, depth)
+            return self._read_whole(node, value, depth)
         shape = shape_of(node) if isinstance(node, LeafNode) else None
         if shape is not None and not self.fits(node, value, depth):
-            reading = self._as(dict, super()._object, shape, value, depth)
+            reading = self._read_as(dict, super()._object, shape, value, depth)
             if reading.fits and self.fits(node, reading.value, depth):
                 return reading
         reading = super().read(node, value, depth)
@@ -269,7 +269,7 @@ class _Corrector(Repairer):
         self, read: Callable[..., Reading], node: ArrayNode | TupleNode, value: Any, depth: int
     ) -> Reading | None:
         """Read the parts of a text as the items of an array."""
-        if not isinstance(value, str) or depth > self.max_depth or self._held(value) is not NOTHING:
+        if not isinstance(value, str) or depth > self.max_depth or self._json_in_text(value) is not NOTHING:
             return None
         items = [node.items] if isinstance(node, ArrayNode) else node.items
         are_texts = any(self._takes_text(item) for item in items)
@@ -319,15 +319,15 @@ class _Corrector(Repairer):
 
     # --- values without parts --------------------------------------------------------------------
 
-    def _held(self, text: str) -> Any:
-        held = super()._held(text)
+    def _json_in_text(self, text: str) -> Any:
+        held = super()._json_in_text(text)
         if held is NOTHING and text.lstrip()[:1] in {"{", "["}:
             value, repairs, _ = read_nearly_json(text, read_json(text)[1])
             held = self.read_texts[text] = value if repairs else NOTHING
         return held
 
-    def _whole(self, node: Node, value: Any, depth: int) -> Reading:
-        reading = super()._whole(node, value, depth)
+    def _read_whole(self, node: Node, value: Any, depth: int) -> Reading:
+        reading = super()._read_whole(node, value, depth)
         if reading.fits:
             return reading
         fitting: list[Any] = []

@@ -165,8 +165,8 @@ def _texts(constraints: Constraints) -> SearchStrategy[str]:
 def _with_text_around(tree: Expression) -> SearchStrategy[str]:
     """Generate texts in which an expression matches somewhere, unless it has anchors."""
     items = tree.items if isinstance(tree, Sequence) else (tree,)
-    before = st.just("") if items[:1] == (START,) else _maybe(texts())
-    after = st.just("") if items and isinstance(items[-1], Assertion) else _maybe(texts())
+    before = st.just("") if items[:1] == (START,) else _optional(texts())
+    after = st.just("") if items and isinstance(items[-1], Assertion) else _optional(texts())
     return st.tuples(before, _texts_of(tree), after).map("".join)
 
 
@@ -323,11 +323,11 @@ def _is_read(leaf: SchemaLeaf[Any], text: str) -> bool:
     return True
 
 
-def _text(*parts: SearchStrategy[str]) -> SearchStrategy[str]:
+def _joined(*parts: SearchStrategy[str]) -> SearchStrategy[str]:
     return st.tuples(*parts).map("".join)
 
 
-def _maybe(part: SearchStrategy[str]) -> SearchStrategy[str]:
+def _optional(part: SearchStrategy[str]) -> SearchStrategy[str]:
     return st.just("") | part
 
 
@@ -337,14 +337,14 @@ def _maybe(part: SearchStrategy[str]) -> SearchStrategy[str]:
 def _urls() -> SearchStrategy[str]:
     word = st.text("abcxyzABC019-_~.é", min_size=1, max_size=6)
     names = st.lists(st.text("abcxyz019", min_size=1, max_size=6), min_size=1, max_size=3).map(".".join)
-    return st.sampled_from(_OTHER_URLS) | _text(
+    return st.sampled_from(_OTHER_URLS) | _joined(
         st.sampled_from(["https://", "http://", "ftp://", "wss://"]),
-        _maybe(word.map(lambda user: f"{user}:%20@")),
+        _optional(word.map(lambda user: f"{user}:%20@")),
         names | st.sampled_from(["192.0.2.1", "[2001:db8::1]"]),
-        _maybe(st.integers(0, 65535).map(lambda port: f":{port}")),
+        _optional(st.integers(0, 65535).map(lambda port: f":{port}")),
         st.lists(word.map(lambda step: f"/{step}"), max_size=3).map("".join),
-        _maybe(word.map(lambda text: f"?q={text}&r=%C3%A9")),
-        _maybe(word.map(lambda text: f"#{text}")),
+        _optional(word.map(lambda text: f"?q={text}&r=%C3%A9")),
+        _optional(word.map(lambda text: f"#{text}")),
     )
 
 
@@ -362,18 +362,18 @@ _OTHER_URLS = (
 
 
 def _times() -> SearchStrategy[str]:
-    offset = _text(st.sampled_from("+-"), st.times().map(lambda offset: f"{offset:%H:%M}"))
-    return _text(
+    offset = _joined(st.sampled_from("+-"), st.times().map(lambda offset: f"{offset:%H:%M}"))
+    return _joined(
         st.times().map(lambda clock: f"{clock:%H:%M:%S}"), _fractions(), st.sampled_from("Zz") | offset
     )
 
 
 def _fractions() -> SearchStrategy[str]:
-    return _maybe(st.text("0123456789", min_size=1, max_size=9).map(lambda digits: f".{digits}"))
+    return _optional(st.text("0123456789", min_size=1, max_size=9).map(lambda digits: f".{digits}"))
 
 
 def _local_times() -> SearchStrategy[str]:
-    return st.times().map(lambda clock: f"{clock:%H:%M}") | _text(
+    return st.times().map(lambda clock: f"{clock:%H:%M}") | _joined(
         st.times().map(lambda clock: f"{clock:%H:%M:%S}"), _fractions()
     )
 
@@ -436,7 +436,7 @@ def _addresses(version: Literal[4, 6], *, prefix: bool = False) -> SearchStrateg
     if not prefix:
         return addresses
     lengths = st.integers(0, 32 if version == 4 else 128)  # noqa: PLR2004  # bits of an address
-    return addresses | _text(addresses, lengths.map(lambda length: f"/{length}"))
+    return addresses | _joined(addresses, lengths.map(lambda length: f"/{length}"))
 
 
 def _networks(version: Literal[4, 6]) -> SearchStrategy[str]:
@@ -446,7 +446,7 @@ def _networks(version: Literal[4, 6]) -> SearchStrategy[str]:
 _SPELLED: Mapping[type, SearchStrategy[Any]] = {
     SplitResult: _urls(),
     ParseResult: _urls(),
-    datetime: _text(st.dates().map(date.isoformat), st.sampled_from("Tt"), _times()),
+    datetime: _joined(st.dates().map(date.isoformat), st.sampled_from("Tt"), _times()),
     date: st.dates().map(date.isoformat),
     time: _times(),
     ZoneInfo: st.timezone_keys(allow_prefix=False),
@@ -465,7 +465,7 @@ _SPELLED: Mapping[type, SearchStrategy[Any]] = {
 """The values of shipped leaves, by type."""
 
 _LOCAL: Mapping[SchemaLeaf[Any], SearchStrategy[Any]] = {
-    LOCAL_DATETIME: _text(st.dates().map(date.isoformat), st.sampled_from("Tt "), _local_times()),
+    LOCAL_DATETIME: _joined(st.dates().map(date.isoformat), st.sampled_from("Tt "), _local_times()),
     LOCAL_TIME: _local_times(),
 }
 """The values of leaves that belong to an annotation."""
