@@ -28,12 +28,13 @@ from ..introspect.nodes import (
 from ..json_values import MAX_DEPTH, copy_json, is_array, is_object, to_json_text
 from ..message_text import excerpt
 from ..sameness import is_same_json
+from .fitting import Fitting
 from .json_text import read_json, read_nearly_json
 from .likely_choices import meant_boolean, near_choice
 from .likely_keys import meant_keys
 from .likely_numbers import contradicts, has_mixed_amounts, meant_amounts
 from .likely_times import meant_times
-from .repair import Fitting, Reading, Repairer, only_reading
+from .repair import Reading, Repairer, only_reading
 from .spellings import NOTHING, has_separators, parts_of_list
 
 if TYPE_CHECKING:

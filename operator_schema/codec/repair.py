@@ -6,7 +6,6 @@ they are decoded. Values that fit stay unchanged, and so do values that can be r
 
 from __future__ import annotations
 
-from dataclasses import MISSING
 from functools import cached_property
 from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -27,16 +26,18 @@ from ..introspect.nodes import (
     UnionNode,
     resolve,
 )
-from ..json_values import choice_key, is_array, is_object
+from ..json_values import is_array, is_object
 from ..message_text import excerpt
 from ..sameness import is_same_json
 from .constraint_checks import check_length
-from .interpret import SCALARS, DecodeRun, DecodeState
+from .fitting import Fitting
+from .interpret import SCALARS
 from .json_text import read_json
 from .problems import INVALID, Trial, Trials, document_reader
 from .spellings import (
     NOTHING,
     has_separators,
+    is_rounded,
     meant_choice,
     meant_time,
     quoted_scalar,
@@ -375,7 +376,7 @@ class Repairer:
             yield "scalar", meant_time(node, text)
         if not self._takes_text(node):
             scalar = quoted_scalar(text)
-            if not _is_rounded(node, text, scalar):
+            if not is_rounded(node, text, scalar):
                 yield "scalar", scalar
             if type(node) is not ScalarNode:
                 yield "json_text", self._json_in_text(text)
@@ -488,60 +489,3 @@ def _has_default(node: ObjectNode, field: Field) -> bool:
     # An object of a JSON Schema document is a plain dict, which gets its defaults elsewhere.
     has_defaults = node.form != "typed_dict" or node.type is dict
     return not field.required and not field.absent_is_none and has_defaults
-
-
-def _is_rounded(node: Node, text: str, number: Any) -> bool:
-    """Return whether a node would take a number that differs from the digits in the text."""
-    if not isinstance(number, float):
-        is_float = isinstance(node, ScalarNode) and node.type == "number"
-        return is_float and isinstance(number, int) and not _is_exact(number)
-    # Fractions may be rounded, as JSON readers do: no float is exactly 0.1.
-    takes_fraction = not isinstance(node, (LiteralNode, EnumNode)) and "number" in json_types_of(node, {})
-    return number.is_integer() and not _says(text, number, takes_fraction=takes_fraction)
-
-
-def _says(text: str, number: float, *, takes_fraction: bool) -> bool:
-    """Return whether a text spells a number exactly; the shortest text of a float counts for fractions."""
-    from decimal import Decimal
-
-    try:
-        spelt = Decimal(text)
-    except ArithmeticError:  # its exponent is beyond what decimals have
-        return takes_fraction
-    exact = Decimal.from_float(number)  # noqa: FURB164  # programs may forbid `Decimal` of a float
-    if spelt == exact or not takes_fraction:
-        return spelt == exact
-    # "1e30" is how its float is written, though no float is exactly that.
-    return spelt == Decimal(float.__repr__(number)) or spelt != spelt.to_integral_value()
-
-
-def _is_exact(number: int) -> bool:
-    try:
-        return int(float(number)) == number
-    except OverflowError:
-        return False
-
-
-class Fitting:
-    """Decides whether values fit, without building anything."""
-
-    __slots__ = ("_trial",)
-
-    def __init__(self, definitions: Mapping[Target, Node], max_depth: int) -> None:
-        self._trial = DecodeRun(DecodeState(definitions, max_depth), Trial())
-
-    def fits(self, node: Node, value: object, depth: int) -> bool:
-        """Return whether a value at a depth decodes, apart from the class's own check."""
-        return self._trial.decode(node, value, None, depth) is not INVALID
-
-    def fits_key(self, node: Node, key: object) -> bool:
-        """Return whether a key of a map decodes."""
-        return self._trial.decode_key(node, key, None) is not INVALID
-
-    def tagged(self, node: UnionNode, value: dict[Any, Any]) -> list[Node]:
-        """Return the member of a union that an object's discriminator names, in a list; empty if none."""
-        tag = self._trial.shared.plan(node).tag
-        if tag is None or not isinstance(value.get(tag.key, MISSING), (str, int, float, type(None))):
-            return []
-        member = tag.members.get(choice_key(value[tag.key]))
-        return [] if member is None else [member]
