@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from .codec.expected_values import expected as expected
     from .codec.expected_values import expected_field as expected_field
     from .codec.expected_values import expected_fields as expected_fields
+    from .codec.fitting import Fitting as Fitting
     from .codec.json_text import read_json as read_json
     from .codec.options import UnknownFields as UnknownFields
     from .codec.partial import Partial as Partial
-    from .codec.repair import Fitting as Fitting
     from .codec.shortcuts import decode_json as decode_json
     from .introspect.ambiguity_checks import ADD_TAG as ADD_TAG
     from .introspect.constraints import Bound as Bound
@@ -86,7 +86,7 @@ else:
             "..codec.options": "UnknownFields",
             "..codec.partial": "Partial",
             "..codec.expected_values": "expected expected_field expected_fields",
-            "..codec.repair": "Fitting",
+            "..codec.fitting": "Fitting",
             "..codec.shortcuts": "decode_json",
             "..introspect.ambiguity_checks": "ADD_TAG",
             "..introspect.constraints": "Bound bounds_of is_decimal limits_of",

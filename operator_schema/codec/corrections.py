@@ -28,12 +28,13 @@ from ..introspect.nodes import (
 from ..json_values import MAX_DEPTH, copy_json, is_array, is_object, to_json_text
 from ..message_text import excerpt
 from ..sameness import is_same_json
+from .fitting import Fitting
 from .json_text import read_json, read_nearly_json
 from .likely_choices import meant_boolean, near_choice
 from .likely_keys import meant_keys
 from .likely_numbers import contradicts, has_mixed_amounts, meant_amounts
 from .likely_times import meant_times
-from .repair import Fitting, Reading, Repairer, only_reading
+from .repair import Reading, Repairer, only_reading
 from .spellings import NOTHING, has_separators, parts_of_list
 
 if TYPE_CHECKING:
@@ -234,10 +235,10 @@ class _Corrector(Repairer):
 
     def read(self, node: Node, value: Any, depth: int) -> Reading:
         if type(node) is ScalarNode and not is_array(value):
-            return self._whole(node, value, depth)
+            return self._read_whole(node, value, depth)
         shape = shape_of(node) if isinstance(node, LeafNode) else None
         if shape is not None and not self.fits(node, value, depth):
-            reading = self._as(dict, super()._object, shape, value, depth)
+            reading = self._read_as(dict, super()._object, shape, value, depth)
             if reading.fits and self.fits(node, reading.value, depth):
                 return reading
         reading = super().read(node, value, depth)
@@ -269,7 +270,7 @@ class _Corrector(Repairer):
         self, read: Callable[..., Reading], node: ArrayNode | TupleNode, value: Any, depth: int
     ) -> Reading | None:
         """Read the parts of a text as the items of an array."""
-        if not isinstance(value, str) or depth > self.max_depth or self._held(value) is not NOTHING:
+        if not isinstance(value, str) or depth > self.max_depth or self._json_in_text(value) is not NOTHING:
             return None
         items = [node.items] if isinstance(node, ArrayNode) else node.items
         are_texts = any(self._takes_text(item) for item in items)
@@ -319,15 +320,15 @@ class _Corrector(Repairer):
 
     # --- values without parts --------------------------------------------------------------------
 
-    def _held(self, text: str) -> Any:
-        held = super()._held(text)
+    def _json_in_text(self, text: str) -> Any:
+        held = super()._json_in_text(text)
         if held is NOTHING and text.lstrip()[:1] in {"{", "["}:
             value, repairs, _ = read_nearly_json(text, read_json(text)[1])
             held = self.read_texts[text] = value if repairs else NOTHING
         return held
 
-    def _whole(self, node: Node, value: Any, depth: int) -> Reading:
-        reading = super()._whole(node, value, depth)
+    def _read_whole(self, node: Node, value: Any, depth: int) -> Reading:
+        reading = super()._read_whole(node, value, depth)
         if reading.fits:
             return reading
         fitting: list[Any] = []

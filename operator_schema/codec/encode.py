@@ -220,7 +220,7 @@ class EncodeRun:
     def _scalar(self, node: ScalarNode, value: Any, path: Path, _depth: int) -> Any:
         return SCALARS[node.type](self.problems, node, value, path)
 
-    def _meant(self, node: RefNode, value: Any, path: Path, depth: int) -> Any:
+    def _reference(self, node: RefNode, value: Any, path: Path, depth: int) -> Any:
         return self.encode(self.definitions[node.target], value, path, depth)
 
     def _too_deep(self, path: Path, depth: int) -> bool:
@@ -238,7 +238,7 @@ class EncodeRun:
         valid = True
         encoded: dict[str, Any] = {}
         for field in node.fields:
-            item = _read(node, field, value)
+            item = _value_of(node, field, value)
             if item is MISSING:
                 if not field.required and (field.init_only or node.form == "typed_dict"):
                     continue
@@ -440,7 +440,7 @@ class EncodeRun:
         MapNode: _map,
         ObjectNode: _object,
         UnionNode: _union,
-        RefNode: _meant,
+        RefNode: _reference,
     }
     """By kind of node, the method that encodes a value of it."""
 
@@ -467,7 +467,7 @@ def _is_iterator(value: object) -> bool:
     return not isinstance(value, (list, tuple)) and isinstance(value, Iterator)
 
 
-def _read(node: ObjectNode, field: Field, value: Any) -> Any:
+def _value_of(node: ObjectNode, field: Field, value: Any) -> Any:
     if field.init_only:
         return MISSING
     if field.name == TAG and isinstance(field.node, LiteralNode):

@@ -93,23 +93,23 @@ class _Maker:
             case ScalarNode():
                 return _scalar(node, turn)
             case LiteralNode() | EnumNode():
-                return _nth(node.values, turn)
+                return _choice_at(node.values, turn)
             case LeafNode():
-                return _once(_placeholder(node), turn)
+                return _only_first(_placeholder(node), turn)
             case ObjectNode():
-                return _once({f.key: self._field(f) for f in node.fields if f.required}, turn)
+                return _only_first({f.key: self._field(f) for f in node.fields if f.required}, turn)
             case ArrayNode():
-                return _once(self._items(node), turn)
+                return _only_first(self._items(node), turn)
             case TupleNode():
                 return [self.make(item, turn) for item in node.items]
             case MapNode():
-                return _once(self._entries(node), turn)
+                return _only_first(self._entries(node), turn)
             case UnionNode():
                 return self._member(node, turn)
             case RefNode():
                 return self._reference(node, turn)
             case AnyNode():
-                return _nth(({}, *range(1, _LONGEST + 1)), turn)
+                return _choice_at(({}, *range(1, _LONGEST + 1)), turn)
             case _:
                 raise _NoExample
 
@@ -119,10 +119,10 @@ class _Maker:
         return self.make(field.node)
 
     def _items(self, node: ArrayNode) -> list[Any]:
-        return [self.make(node.items, turn if node.unique else 0) for turn in range(_least(node))]
+        return [self.make(node.items, turn if node.unique else 0) for turn in range(_least_length(node))]
 
     def _entries(self, node: MapNode) -> dict[str, Any]:
-        keys = [str(self.make(node.keys, turn)) for turn in range(_least(node))]
+        keys = [str(self.make(node.keys, turn)) for turn in range(_least_length(node))]
         return {key: self.make(node.values) for key in keys}
 
     def _reference(self, node: RefNode, turn: int) -> Any:
@@ -174,11 +174,11 @@ class _Maker:
 def _scalar(node: ScalarNode, turn: int) -> Any:
     made: str | float | None
     if node.type == "string":
-        made = _text(node.constraints, turn)
+        made = _find_text(node.constraints, turn)
     elif node.type == "integer" or node.type == "number":  # noqa: PLR1714  # the type checker reads this
-        made = _number(node.type, node.constraints, turn)
+        made = _find_number(node.type, node.constraints, turn)
     else:
-        return _nth((False, True) if node.type == "boolean" else (None,), turn)
+        return _choice_at((False, True) if node.type == "boolean" else (None,), turn)
     if made is None:
         raise _NoExample
     return made
@@ -191,19 +191,19 @@ def _placeholder(node: LeafNode) -> Any:
         raise _NoExample from None
 
 
-def _nth(values: tuple[Any, ...], turn: int) -> Any:
+def _choice_at(values: tuple[Any, ...], turn: int) -> Any:
     if turn >= len(values):
         raise _NoExample
     return values[turn]
 
 
-def _once(value: Any, turn: int) -> Any:
+def _only_first(value: Any, turn: int) -> Any:
     if turn:
         raise _NoExample
     return value
 
 
-def _least(node: ArrayNode | MapNode) -> int:
+def _least_length(node: ArrayNode | MapNode) -> int:
     least = (node.constraints and node.constraints.min_length) or 0
     if least > _LONGEST:
         raise _NoExample
@@ -217,7 +217,7 @@ _LONGEST_TEXT = 1000
 _NO_LIMITS = Constraints()
 
 
-def _text(constraints: Constraints | None, turn: int) -> str | None:
+def _find_text(constraints: Constraints | None, turn: int) -> str | None:
     """Find a string that fits; return None if none was found.
 
     Args:
@@ -259,20 +259,20 @@ def matching_text(pattern: re.Pattern[str]) -> str | None:
     # The parser of `re` isn't public: if it changes, there is no example, and nothing else fails.
     parser: Any = getattr(re, "_parser", None)
     try:
-        text = _sequence(parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG))
+        text = _text_of_parts(parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG))
     except (_TooHard, AttributeError, KeyError, TypeError, ValueError, RecursionError, re.error):
         return None
     return text if pattern.search(text) else None
 
 
-def _sequence(items: Any) -> str:
-    text = "".join([_part(str(code), argument) for code, argument in items])
+def _text_of_parts(items: Any) -> str:
+    text = "".join([_text_of_part(str(code), argument) for code, argument in items])
     if len(text) > _LONGEST_TEXT:
         raise _TooHard
     return text
 
 
-def _part(code: str, argument: Any) -> str:
+def _text_of_part(code: str, argument: Any) -> str:
     match code:
         case "LITERAL":
             return chr(argument)
@@ -285,11 +285,11 @@ def _part(code: str, argument: Any) -> str:
         case "AT":
             return ""
         case "SUBPATTERN":
-            return _sequence(argument[-1])
+            return _text_of_parts(argument[-1])
         case "BRANCH":
-            return _sequence(argument[1][0])
+            return _text_of_parts(argument[1][0])
         case "MAX_REPEAT" | "MIN_REPEAT" | "POSSESSIVE_REPEAT" if argument[0] <= _LONGEST_TEXT:
-            return _sequence(argument[2]) * int(argument[0]) if argument[0] else ""
+            return _text_of_parts(argument[2]) * int(argument[0]) if argument[0] else ""
         case _:
             raise _TooHard
 
@@ -331,7 +331,9 @@ def _is_in(code: str, part: Any, character: str) -> bool:
 # --- numbers -------------------------------------------------------------------------------------
 
 
-def _number(kind: Literal["integer", "number"], constraints: Constraints | None, turn: int) -> float | None:
+def _find_number(
+    kind: Literal["integer", "number"], constraints: Constraints | None, turn: int
+) -> float | None:
     """Find a number that fits; return None if none was found.
 
     Args:
@@ -341,12 +343,14 @@ def _number(kind: Literal["integer", "number"], constraints: Constraints | None,
     """
     if constraints is None:
         return turn
-    numbers = _candidates(kind, constraints, turn)
+    numbers = _numbers_to_try(kind, constraints, turn)
     found = dict.fromkeys([number for number in numbers if _fits(kind, constraints, number)])
     return list(found)[turn] if len(found) > turn else None
 
 
-def _candidates(kind: Literal["integer", "number"], constraints: Constraints, turn: int) -> Iterator[float]:
+def _numbers_to_try(
+    kind: Literal["integer", "number"], constraints: Constraints, turn: int
+) -> Iterator[float]:
     """Yield numbers to try, integers first, because they fit both kinds of numbers."""
     step = Fraction(constraints.multiple_of or 1)
     if kind == "integer":

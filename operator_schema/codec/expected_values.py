@@ -116,14 +116,16 @@ class _Describer:
     def _describe(self, node: Node, levels: int, room: int) -> str:
         match node:
             case ScalarNode():
-                return f"{node.type}{_limits(node.constraints)}"
+                return f"{node.type}{_describe_limits(node.constraints)}"
             case LeafNode() if node.leaf.json_schema.__class__ is not dict:
                 from ..schema.document_reader import reading_of  # few leaves have a schema that is checked
 
                 graph = reading_of(node.leaf).graph
                 return _Describer(graph.definitions).describe(graph.root, levels, room)
             case LeafNode():
-                return self._describe(shape, levels, room) if (shape := shape_of(node)) else _leaf(node)
+                return (
+                    self._describe(shape, levels, room) if (shape := shape_of(node)) else _describe_leaf(node)
+                )
             case LiteralNode() | EnumNode():
                 return fitted(node.values, show_choice, room, " | ")
             case ArrayNode():
@@ -144,14 +146,14 @@ class _Describer:
                 return "any value" if len(types) == len(JSON_TYPES) else " | ".join(sorted(types))
 
     def _array(self, node: ArrayNode, levels: int, room: int) -> str:
-        limits = _limits(node.constraints)
+        limits = _describe_limits(node.constraints)
         if isinstance(node.items, AnyNode):
             return f"array{limits}"
         opening = f"array of {'distinct ' if node.unique else ''}"
         return f"{opening}{self._grouped(node.items, levels, room - len(opening) - len(limits))}{limits}"
 
     def _map(self, node: MapNode, levels: int, room: int) -> str:
-        limits = _limits(node.constraints)
+        limits = _describe_limits(node.constraints)
         keys = (
             "" if node.keys == ScalarNode("string") else f" keyed by {self._grouped(node.keys, 0, room // 3)}"
         )
@@ -231,7 +233,7 @@ def _show_key(field: Field) -> str:
     return key if key.isidentifier() and len(key) <= _KEY_LENGTH else quote(key, _KEY_LENGTH)
 
 
-def _limits(constraints: Constraints | None) -> str:
+def _describe_limits(constraints: Constraints | None) -> str:
     if constraints is None:
         return ""
     found = {slot: getattr(constraints, slot) for slot in SIGNS}
@@ -244,7 +246,7 @@ def _show_limit(value: Any) -> str:
     return excerpt(value) if pattern is None else one_line(pattern, _LEAF_LENGTH)
 
 
-def _leaf(node: LeafNode) -> str:
+def _describe_leaf(node: LeafNode) -> str:
     schema = node.leaf.json_schema
     types = " | ".join(node.leaf.json_types)
     hint = schema.get("description") or schema.get("format")
@@ -298,9 +300,9 @@ def _listed_fields(fields: Sequence[Field], graph: Graph, room: int) -> str:
     for words, rest in ((also, first[shown:]), ("not required", others)):
         if rest:
             left = (room - len(line) - len(words) - 4) // (2 if rest is not others and others else 1)
-            line += f"; {words}: {fitted(rest, _named, left, most=len(rest))}"
+            line += f"; {words}: {fitted(rest, _show_key_only, left, most=len(rest))}"
     return line
 
 
-def _named(field: Field, _room: int) -> str:
+def _show_key_only(field: Field, _room: int) -> str:
     return _show_key(field)

@@ -115,7 +115,7 @@ def _is_faithful_class(node: ObjectNode) -> bool:
 # --- which values --------------------------------------------------------------------------------
 
 
-def _is(node: Node, definitions: Definitions, value: Any, written: Any) -> bool:
+def _is_same(node: Node, definitions: Definitions, value: Any, written: Any) -> bool:
     return _ARMS[type(node)](node, definitions, value, written)
 
 
@@ -130,7 +130,7 @@ _TUPLE: Final[Any] = tuple
 _CLASSES: Final = {"string": str, "integer": int, "number": float, "boolean": bool, "null": type(None)}
 
 
-def _is_any(_node: AnyNode, _definitions: Definitions, value: Any, written: Any) -> bool:
+def _is_anything(_node: AnyNode, _definitions: Definitions, value: Any, written: Any) -> bool:
     return _is_same_json(value, written)
 
 
@@ -166,7 +166,7 @@ def _is_tuple(node: TupleNode, definitions: Definitions, value: Any, written: An
         or not len(node.items) == len(written) == len(value)
     ):
         return False
-    return all(map(_is, node.items, repeat(definitions), value, written))
+    return all(map(_is_same, node.items, repeat(definitions), value, written))
 
 
 def _is_map(node: MapNode, definitions: Definitions, value: Any, written: Any) -> bool:
@@ -217,29 +217,29 @@ def _is_dict(node: ObjectNode, definitions: Definitions, value: Any, written: di
         return False
     given = [field for field in node.fields if field.name in value]
     return len(given) == len(written) and all(
-        field.key in written and _is(field.node, definitions, value[field.name], written[field.key])
+        field.key in written and _is_same(field.node, definitions, value[field.name], written[field.key])
         for field in given
     )
 
 
-def _is_member(node: UnionNode, definitions: Definitions, value: Any, written: Any) -> bool:
+def _is_union(node: UnionNode, definitions: Definitions, value: Any, written: Any) -> bool:
     return any(_ARMS[type(member)](member, definitions, value, written) for member in node.members)
 
 
-def _is_meant(node: RefNode, definitions: Definitions, value: Any, written: Any) -> bool:
-    return _is(definitions[node.target], definitions, value, written)
+def _is_reference(node: RefNode, definitions: Definitions, value: Any, written: Any) -> bool:
+    return _is_same(definitions[node.target], definitions, value, written)
 
 
 _ARMS: Final[Mapping[type, Callable[[Any, Definitions, Any, Any], bool]]] = {
     ScalarNode: _is_scalar,
-    AnyNode: _is_any,
+    AnyNode: _is_anything,
     LiteralNode: _is_choice,
     EnumNode: _is_choice,
     ArrayNode: _is_array,
     TupleNode: _is_tuple,
     MapNode: _is_map,
     ObjectNode: _is_object,
-    UnionNode: _is_member,
-    RefNode: _is_meant,
+    UnionNode: _is_union,
+    RefNode: _is_reference,
 }
 """By kind of node, the function that compares a value with a JSON value; a leaf runs code of its own."""

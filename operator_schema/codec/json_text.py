@@ -333,7 +333,7 @@ class _Parse:
             return json.loads(
                 text,
                 object_pairs_hook=self._object,
-                parse_float=self._written if self._keeps_digits else self._float,
+                parse_float=self._float_as_written if self._keeps_digits else self._float,
                 parse_int=self._integer if len(text) > self._most_digits else None,
                 parse_constant=lambda name: _refuse_constant(name, text),
             )
@@ -362,7 +362,7 @@ class _Parse:
         message = f"the number {clip(text, _SHOWN_LENGTH)} is beyond the range of a float"
         return _Unread("out_of_range", message, text)
 
-    def _written(self, text: str) -> float | _Unread:
+    def _float_as_written(self, text: str) -> float | _Unread:
         number = self._float(text)
         if not isinstance(number, float) or float.__repr__(number) == text:
             return number

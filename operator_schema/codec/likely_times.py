@@ -29,11 +29,11 @@ def meant_times(format: Any, text: str) -> Any:  # noqa: A002  # its name in JSO
         return NOTHING
     text = text.strip()
     if format == "date":
-        return _day(text) or NOTHING
+        return _read_day(text) or NOTHING
     found = _MOMENT.fullmatch(text)
     if found is None:
-        return _clock(text) or NOTHING
-    day, clock, offset = _day(found["day"]), _clock(found["clock"]), found["offset"] or ""
+        return _read_clock(text) or NOTHING
+    day, clock, offset = _read_day(found["day"]), _read_clock(found["clock"]), found["offset"] or ""
     if day is None or clock is None:
         return NOTHING
     offset = "Z" if offset.strip().upper() in {"Z", "UTC"} else offset
@@ -54,7 +54,7 @@ _LAST_MONTH: Final = 12
 _MIDDAY: Final = 12
 
 
-def _day(text: str) -> str | None:
+def _read_day(text: str) -> str | None:
     """Return the day in a text, as `2026-01-31`: `31.01.2026`, `Jan 31, 2026`, `2026-01-31T00:00:00`.
 
     The result is None if each of the first two numbers may be the month, as in `01/02/2026`.
@@ -63,28 +63,28 @@ def _day(text: str) -> str | None:
     text = (at_midnight["day"] if at_midnight else text).casefold()
     if found := _YEAR_FIRST.fullmatch(text):
         year, by, month, day = found.groups()
-        return None if not by and len(text) != len("20260131") else _written(year, month, day)
+        return None if not by and len(text) != len("20260131") else _iso_date(year, month, day)
     if found := _YEAR_LAST.fullmatch(text):
         one, _, other, year = found.groups()
         if int(one) <= _LAST_MONTH and int(other) <= _LAST_MONTH and int(one) != int(other):
             return None
-        return _written(year, *((other, one) if int(other) <= _LAST_MONTH else (one, other)))
+        return _iso_date(year, *((other, one) if int(other) <= _LAST_MONTH else (one, other)))
     if found := _DAY_IN_WORDS.fullmatch(text):
-        return _written(found[3], _number_of(found[2]), found[1])
+        return _iso_date(found[3], _month_number(found[2]), found[1])
     if found := _MONTH_IN_WORDS.fullmatch(text):
-        return _written(found[3], _number_of(found[1]), found[2])
+        return _iso_date(found[3], _month_number(found[1]), found[2])
     return None
 
 
-def _number_of(month: str) -> str:
+def _month_number(month: str) -> str:
     return str(_MONTHS.index(month[:3]) + 1)
 
 
-def _written(year: str, month: str, day: str) -> str:
+def _iso_date(year: str, month: str, day: str) -> str:
     return f"{year}-{month:0>2}-{day:0>2}"
 
 
-def _clock(text: str) -> str | None:
+def _read_clock(text: str) -> str | None:
     """Return the time of day in a text, as `09:30:00`: `9:30`, `9:30 am`; None if it has a date."""
     found = re.fullmatch(r"(\d{1,2})(?::(\d\d))?(?::(\d\d))?\s*([ap])?\.?(?:m\.?)?", text.strip().casefold())
     if found is None or (found[2] is None and found[4] is None):

@@ -50,7 +50,7 @@ def checked_options(given: Mapping[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _name(value: Any) -> Any:
+def _check_name(value: Any) -> Any:
     if value is None or isinstance(value, str):
         return value
     message = f"name must be a string, not {received(value)}"
@@ -61,11 +61,11 @@ def _is_mapping(value: object) -> bool:
     return isinstance(value, Mapping)
 
 
-def _descriptions(value: Any) -> Any:
+def _copy_descriptions(value: Any) -> Any:
     return dict(value) if _is_mapping(value) else value
 
 
-def _unknown_fields(value: Any) -> Any:
+def _check_unknown_fields(value: Any) -> Any:
     choices: tuple[str, ...] = get_args(UnknownFields)
     if isinstance(value, str) and value in choices:
         return value
@@ -77,7 +77,7 @@ def _unknown_fields(value: Any) -> Any:
     raise ValueError(message)
 
 
-def _leaves(value: Any) -> Any:
+def _check_leaves(value: Any) -> Any:
     leaves: tuple[Any, ...] = tuple(value) if hasattr(value, "__iter__") else (value,)
     for leaf in leaves:
         if not isinstance(leaf, SchemaLeaf):
@@ -87,28 +87,28 @@ def _leaves(value: Any) -> Any:
     return leaves
 
 
-def _namespace(value: Any) -> Any:
+def _copy_namespace(value: Any) -> Any:
     if value is None or _is_mapping(value):
         return None if value is None else dict(value)
     message = f"namespace maps names to types, it isn't {received(value)}"
     raise ValueError(message)
 
 
-def _depth(value: Any) -> Any:
+def _check_depth(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
         return int.__pos__(value)  # turns a subclass into the plain number
     message = f"max_depth must be an integer of at least 1, not {received(value)}"
     raise ValueError(message)
 
 
-def _parser(value: Any) -> Any:
+def _check_parser(value: Any) -> Any:
     if value is None or callable(value):
         return value
     message = f"json_loads must be a function such as orjson.loads, not {received(value)}"
     raise ValueError(message)
 
 
-def _flag(name: str) -> Callable[[Any], Any]:
+def _flag_check(name: str) -> Callable[[Any], Any]:
     def check(value: Any) -> Any:
         if isinstance(value, bool):
             return value
@@ -119,14 +119,14 @@ def _flag(name: str) -> Callable[[Any], Any]:
 
 
 _OPTIONS: dict[str, Callable[[Any], Any]] = {
-    "name": _name,
-    "param_descriptions": _descriptions,
-    "unknown_fields": _unknown_fields,
-    "repair": _flag("repair"),
-    "leaves": _leaves,
-    "namespace": _namespace,
-    "max_depth": _depth,
-    "attribute_docs": _flag("attribute_docs"),
-    "json_loads": _parser,
+    "name": _check_name,
+    "param_descriptions": _copy_descriptions,
+    "unknown_fields": _check_unknown_fields,
+    "repair": _flag_check("repair"),
+    "leaves": _check_leaves,
+    "namespace": _copy_namespace,
+    "max_depth": _check_depth,
+    "attribute_docs": _flag_check("attribute_docs"),
+    "json_loads": _check_parser,
 }
 """The check of each option; it returns the value that the codec stores."""

@@ -64,11 +64,11 @@ def missing(
 ) -> Finding:
     what = expected_field(field, definitions)
     key = renamed(node, sent).get(field.key)
-    rename = "" if key is None else f"; {_rename(key, field.key)}"
+    rename = "" if key is None else f"; {_rename_text(key, field.key)}"
     return Finding(steps, "missing", f"missing ({what}){rename}", what)
 
 
-def _rename(key: str, name: str) -> str:
+def _rename_text(key: str, name: str) -> str:
     return f"rename {quote(key)} to {quote(name)}"
 
 
@@ -102,7 +102,7 @@ def wrong_type(steps: Steps, node: Node, value: object, definitions: Definitions
             details = "" if what == begun else f": expected {what}"
             message = f"got a string that {which}; send the {begun} itself, not a string{details}"
             return Finding(steps, "wrong_type", clip(message, MESSAGE_LENGTH), what, came)
-    message = f"expected {what}{_sample(node, what)}, got {came}{_out_of_array(types, value)}"
+    message = f"expected {what}{_sample_text(node, what)}, got {came}{_out_of_array(types, value)}"
     return Finding(steps, "wrong_type", clip(message, MESSAGE_LENGTH), what, came)
 
 
@@ -115,7 +115,7 @@ def _types_of(node: Node, definitions: Definitions) -> set[str]:
     return {name for member in spread_members(node, definitions) for name in received_types(member)}
 
 
-def _sample(node: Node, what: str) -> str:
+def _sample_text(node: Node, what: str) -> str:
     """Show a valid value of a leaf, unless its description already does."""
     if not isinstance(node, LeafNode) or " such as " in what:
         return ""
@@ -204,25 +204,25 @@ def no_match(
     if is_object(value):
         shapes = map(shape_of, spread_members(node, definitions))
         pairs = [pair for shape in shapes if shape for pair in renamed(shape, value).items()]
-        rename = "".join([f"; {_rename(key, name)}" for name, key in pairs[:1]])
+        rename = "".join([f"; {_rename_text(key, name)}" for name, key in pairs[:1]])
     return Finding(steps, "no_match", f"{came} fits none of {what}{rename}", what, came)
 
 
 def wrong_class(steps: Steps, cls: type, value: object) -> Finding:
-    came, name = received(value), _class(cls)
+    came, name = received(value), _class_text(cls)
     if isinstance(value, type):
-        came = f"the class {_class(value)}, not an instance"
+        came = f"the class {_class_text(value)}, not an instance"
     return Finding(steps, "wrong_type", f"expected {name}, got {came}", name, came)
 
 
 def wrong_container(steps: Steps, cls: type, value: object) -> Finding:
-    name, came = _class(cls), _class(type(value))
+    name, came = _class_text(cls), _class_text(type(value))
     return Finding(steps, "wrong_type", f"expected {name}, got {came}", name, came)
 
 
 def no_json_form(steps: Steps, value: object) -> Finding:
     if isinstance(value, type):
-        came = f"the class {_class(value)}"
+        came = f"the class {_class_text(value)}"
         return Finding(steps, "wrong_type", f"got {came}, not an instance", "a JSON value", came)
     instead = instead_of(type(value)) or "Give its type a SchemaLeaf or make it a dataclass"
     message = f"{kind(value)} has no JSON form; {instead[0].lower()}{instead[1:]}"
@@ -231,7 +231,7 @@ def no_json_form(steps: Steps, value: object) -> Finding:
 
 def bad_format(steps: Steps, node: LeafNode, value: object, reason: Exception) -> Finding:
     what = expected(node)
-    message = f"{excerpt(value)} is not accepted: {_said(reason)}"
+    message = f"{excerpt(value)} is not accepted: {_reason_text(reason)}"
     code: ValueCode = "out_of_range" if isinstance(reason, LimitError) else "bad_format"
     return Finding(steps, code, message, what, received(value))
 
@@ -239,11 +239,11 @@ def bad_format(steps: Steps, node: LeafNode, value: object, reason: Exception) -
 def rejected(steps: Steps, type_name: str, reason: Exception) -> Finding:
     is_silent = not message_of(reason)
     why = (
-        f"refused it without a message ({_class(type(reason))})"
+        f"refused it without a message ({_class_text(type(reason))})"
         if is_silent
-        else f"refused it: {_said(reason)}"
+        else f"refused it: {_reason_text(reason)}"
     )
-    return Finding(steps, "rejected", f"{_name(type_name)} {why}")
+    return Finding(steps, "rejected", f"{_short_name(type_name)} {why}")
 
 
 def of_leaf(steps: Steps, node: LeafNode, value: Any, problem: Finding, renamed: Renamed) -> Finding:
@@ -276,11 +276,11 @@ def _part_at(node: Node | None, step: str | int) -> Node | None:
     return next((each.node for each in shape.fields if each.key == step), None) if shape else None
 
 
-def _class(cls: type) -> str:
-    return _name(class_name(cls))
+def _class_text(cls: type) -> str:
+    return _short_name(class_name(cls))
 
 
-def _name(text: str) -> str:
+def _short_name(text: str) -> str:
     return one_line(text, _NAME_LENGTH)
 
 
@@ -296,5 +296,5 @@ def too_many_values(steps: Steps, most: int) -> Finding:
     return Finding(steps, "too_large", f"contains more than {most} values")
 
 
-def _said(reason: Exception) -> str:
+def _reason_text(reason: Exception) -> str:
     return said_by(reason, _SAID_LENGTH)

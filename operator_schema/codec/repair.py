@@ -6,7 +6,6 @@ they are decoded. Values that fit stay unchanged, and so do values that can be r
 
 from __future__ import annotations
 
-from dataclasses import MISSING
 from functools import cached_property
 from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -27,16 +26,18 @@ from ..introspect.nodes import (
     UnionNode,
     resolve,
 )
-from ..json_values import choice_key, is_array, is_object
+from ..json_values import is_array, is_object
 from ..message_text import excerpt
 from ..sameness import is_same_json
 from .constraint_checks import check_length
-from .interpret import SCALARS, DecodeRun, DecodeState
+from .fitting import Fitting
+from .interpret import SCALARS
 from .json_text import read_json
 from .problems import INVALID, Trial, Trials, document_reader
 from .spellings import (
     NOTHING,
     has_separators,
+    is_rounded,
     meant_choice,
     meant_time,
     quoted_scalar,
@@ -154,25 +155,27 @@ class Repairer:
         """Return the reading of a value for a node."""
         match node:
             case ObjectNode():
-                return self._as(dict, self._object, node, value, depth)
+                return self._read_as(dict, self._object, node, value, depth)
             case MapNode():
-                return self._as(dict, self._map, node, value, depth)
+                return self._read_as(dict, self._map, node, value, depth)
             case TupleNode():
-                return self._as(list, self._tuple, node, value, depth)
+                return self._read_as(list, self._tuple, node, value, depth)
             case ArrayNode():
-                return self._once(self._array_or_item, node, value, depth)
+                return self._read_once(self._array_or_item, node, value, depth)
             case UnionNode():
-                return self._once(self._member, node, value, depth)
+                return self._read_once(self._member, node, value, depth)
             case RefNode():
                 return self.read(self.definitions[node.target], value, depth)
             case AnyNode():
                 return Reading(value, fits=True)
             case LeafNode() if node.leaf.json_schema.__class__ is not dict:
-                return self._by_schema(node, value, depth)
+                return self._read_by_schema(node, value, depth)
             case _:
-                return self._whole(node, value, depth)
+                return self._read_whole(node, value, depth)
 
-    def _once(self, read: Callable[[Any, Any, int], Reading], node: Node, value: Any, depth: int) -> Reading:
+    def _read_once(
+        self, read: Callable[[Any, Any, int], Reading], node: Node, value: Any, depth: int
+    ) -> Reading:
         key = self.wrapped_lists, self.wrapped_in
         readings = self.readings.get(key)
         if readings is None:
@@ -181,41 +184,43 @@ class Repairer:
 
     # --- strings that hold an array or an object -------------------------------------------------
 
-    def _as(self, kind: type, read: Callable[..., Reading], node: Node, value: Any, depth: int) -> Reading:
+    def _read_as(
+        self, kind: type, read: Callable[..., Reading], node: Node, value: Any, depth: int
+    ) -> Reading:
         if depth > self.max_depth:
             return Reading(value, fits=False)
         if isinstance(value, kind):
             return read(node, value, depth)
-        held = self._held(value) if isinstance(value, str) else NOTHING
+        held = self._json_in_text(value) if isinstance(value, str) else NOTHING
         if not isinstance(held, kind):
             return Reading(value, fits=False)
         return read(node, held, depth).after("json_text", value)
 
-    def _held(self, text: str) -> Any:
+    def _json_in_text(self, text: str) -> Any:
         """Return the array or object that a string contains as JSON, even if it is quoted twice."""
         if text not in self.read_texts:
             self.read_texts[text] = NOTHING
             if text.lstrip()[:1] in {"{", "[", '"'}:
                 held, problems = read_json(text)
                 held = NOTHING if problems.found else held
-                self.read_texts[text] = self._held(held) if isinstance(held, str) else held
+                self.read_texts[text] = self._json_in_text(held) if isinstance(held, str) else held
         return self.read_texts[text]
 
     # --- arrays ----------------------------------------------------------------------------------
 
     def _array_or_item(self, node: ArrayNode, value: Any, depth: int) -> Reading:
-        reading = self._as(list, self._array, node, value, depth)
+        reading = self._read_as(list, self._array, node, value, depth)
         is_possible = reading.fits or reading.wrong_length
         if is_possible and not any(_is_wrapped(inner) for _, inner in _parts(reading.changes)):
             return reading  # even a list of the wrong length isn't a single item instead
-        wrapped = self._wrap(node, value, depth)
+        wrapped = self._read_as_only_item(node, value, depth)
         if is_possible and wrapped.fits:
             # Each item may be an array of its own, or the whole may be one item: ambiguous.
             return Reading(value, fits=False, wrong_length=reading.wrong_length)
         return wrapped if wrapped.fits else reading
 
     def _array(self, node: ArrayNode, value: list[Any], depth: int) -> Reading:
-        reading = _limited(node, self._items([node.items] * len(value), value, depth))
+        reading = _with_length_checked(node, self._read_items([node.items] * len(value), value, depth))
         if reading.fits and node.unique and not self.fits(node, reading.value, depth):
             return reading._replace(fits=False, wrong_length=True)  # equal items
         return reading
@@ -223,9 +228,9 @@ class Repairer:
     def _tuple(self, node: TupleNode, value: list[Any], depth: int) -> Reading:
         if len(value) != len(node.items):
             return Reading(value, fits=False)
-        return self._items(node.items, value, depth)
+        return self._read_items(node.items, value, depth)
 
-    def _items(self, nodes: Any, value: list[Any], depth: int) -> Reading:
+    def _read_items(self, nodes: Any, value: list[Any], depth: int) -> Reading:
         wrapped_in, self.wrapped_in = self.wrapped_in, ()
         readings = [self.read(node, item, depth + 1) for node, item in zip(nodes, value, strict=True)]
         self.wrapped_in = wrapped_in
@@ -238,7 +243,7 @@ class Repairer:
             changes,
         )
 
-    def _wrap(self, node: ArrayNode, value: Any, depth: int) -> Reading:
+    def _read_as_only_item(self, node: ArrayNode, value: Any, depth: int) -> Reading:
         """Read a value as an array with this one item."""
         missed = Reading(value, fits=False)
         if value is None or depth >= self.max_depth or not self._may_wrap(node, value):
@@ -291,7 +296,7 @@ class Repairer:
             any(reading.unused for reading in readings.values()),
             changes,
         )
-        return _limited(node, reading)
+        return _with_length_checked(node, reading)
 
     def _object(self, node: ObjectNode, value: dict[Any, Any], depth: int) -> Reading:
         if len(value) == 1 and depth == 1 and node is self.root:
@@ -354,7 +359,7 @@ class Repairer:
 
     # --- values without parts --------------------------------------------------------------------
 
-    def _whole(self, node: Node, value: Any, depth: int) -> Reading:
+    def _read_whole(self, node: Node, value: Any, depth: int) -> Reading:
         """Read a value as a whole, without reading its parts."""
         if self.fits(node, value, depth):
             return Reading(value, fits=True)
@@ -371,18 +376,18 @@ class Repairer:
             yield "scalar", meant_time(node, text)
         if not self._takes_text(node):
             scalar = quoted_scalar(text)
-            if not _is_rounded(node, text, scalar):
+            if not is_rounded(node, text, scalar):
                 yield "scalar", scalar
             if type(node) is not ScalarNode:
-                yield "json_text", self._held(text)
+                yield "json_text", self._json_in_text(text)
 
-    def _by_schema(self, node: LeafNode, value: Any, depth: int) -> Reading:
+    def _read_by_schema(self, node: LeafNode, value: Any, depth: int) -> Reading:
         """Read a value by the schema of its leaf; use the result if the leaf takes it."""
         graph = document_reader().reading_of(node.leaf).graph
         reading = type(self)(graph.definitions, graph.root, self.max_depth).read(graph.root, value, 1)
         if reading.changes and reading.fits and self.fits(node, reading.value, depth):
             return reading._replace(unused=False)
-        return self._whole(node, value, depth)
+        return self._read_whole(node, value, depth)
 
     def _takes_text(self, node: Node) -> bool:
         if type(node) is ScalarNode:  # most values that don't fit are scalars
@@ -469,7 +474,7 @@ def _is_unchanged(read: dict[Any, Any], value: dict[Any, Any]) -> bool:
     return len(read) == len(value) and all(map(is_, read.values(), map(value.get, read)))
 
 
-def _limited(node: ArrayNode | MapNode, reading: Reading) -> Reading:
+def _with_length_checked(node: ArrayNode | MapNode, reading: Reading) -> Reading:
     """Mark a reading of all items as unfit if there are too many or too few."""
     if not reading.fits or _has_length(node, reading.value):
         return reading
@@ -484,60 +489,3 @@ def _has_default(node: ObjectNode, field: Field) -> bool:
     # An object of a JSON Schema document is a plain dict, which gets its defaults elsewhere.
     has_defaults = node.form != "typed_dict" or node.type is dict
     return not field.required and not field.absent_is_none and has_defaults
-
-
-def _is_rounded(node: Node, text: str, number: Any) -> bool:
-    """Return whether a node would take a number that differs from the digits in the text."""
-    if not isinstance(number, float):
-        is_float = isinstance(node, ScalarNode) and node.type == "number"
-        return is_float and isinstance(number, int) and not _is_exact(number)
-    # Fractions may be rounded, as JSON readers do: no float is exactly 0.1.
-    takes_fraction = not isinstance(node, (LiteralNode, EnumNode)) and "number" in json_types_of(node, {})
-    return number.is_integer() and not _says(text, number, takes_fraction=takes_fraction)
-
-
-def _says(text: str, number: float, *, takes_fraction: bool) -> bool:
-    """Return whether a text spells a number exactly; the shortest text of a float counts for fractions."""
-    from decimal import Decimal
-
-    try:
-        spelt = Decimal(text)
-    except ArithmeticError:  # its exponent is beyond what decimals have
-        return takes_fraction
-    exact = Decimal.from_float(number)  # noqa: FURB164  # programs may forbid `Decimal` of a float
-    if spelt == exact or not takes_fraction:
-        return spelt == exact
-    # "1e30" is how its float is written, though no float is exactly that.
-    return spelt == Decimal(float.__repr__(number)) or spelt != spelt.to_integral_value()
-
-
-def _is_exact(number: int) -> bool:
-    try:
-        return int(float(number)) == number
-    except OverflowError:
-        return False
-
-
-class Fitting:
-    """Decides whether values fit, without building anything."""
-
-    __slots__ = ("_trial",)
-
-    def __init__(self, definitions: Mapping[Target, Node], max_depth: int) -> None:
-        self._trial = DecodeRun(DecodeState(definitions, max_depth), Trial())
-
-    def fits(self, node: Node, value: object, depth: int) -> bool:
-        """Return whether a value at a depth decodes, apart from the class's own check."""
-        return self._trial.decode(node, value, None, depth) is not INVALID
-
-    def fits_key(self, node: Node, key: object) -> bool:
-        """Return whether a key of a map decodes."""
-        return self._trial.decode_key(node, key, None) is not INVALID
-
-    def tagged(self, node: UnionNode, value: dict[Any, Any]) -> list[Node]:
-        """Return the member of a union that an object's discriminator names, in a list; empty if none."""
-        tag = self._trial.shared.plan(node).tag
-        if tag is None or not isinstance(value.get(tag.key, MISSING), (str, int, float, type(None))):
-            return []
-        member = tag.members.get(choice_key(value[tag.key]))
-        return [] if member is None else [member]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from ..introspect.nodes import EnumNode
+from ..introspect.node_kinds import json_types_of
+from ..introspect.nodes import EnumNode, LiteralNode, ScalarNode
 from ..json_values import MAX_INTEGER_DIGITS, choice_key, most_digits, type_of
 from ..similar_names import fold
 
 if TYPE_CHECKING:
-    from ..introspect.nodes import LeafNode, LiteralNode, ObjectNode
+    from ..introspect.nodes import LeafNode, Node, ObjectNode
 
 
 NOTHING: Final[Any] = object()
@@ -47,6 +48,38 @@ def quoted_scalar(text: str) -> Any:
         return int(text) if len(text.lstrip("-")) <= most_digits() else NOTHING
     number = float(text)
     return number if number - number == 0 else NOTHING
+
+
+def is_rounded(node: Node, text: str, number: Any) -> bool:
+    """Return whether a node would take a number that differs from the digits in the text."""
+    if not isinstance(number, float):
+        is_float = isinstance(node, ScalarNode) and node.type == "number"
+        return is_float and isinstance(number, int) and not _is_exact(number)
+    # Fractions may be rounded, as JSON readers do: no float is exactly 0.1.
+    takes_fraction = not isinstance(node, (LiteralNode, EnumNode)) and "number" in json_types_of(node, {})
+    return number.is_integer() and not _says(text, number, takes_fraction=takes_fraction)
+
+
+def _says(text: str, number: float, *, takes_fraction: bool) -> bool:
+    """Return whether a text spells a number exactly; the shortest text of a float counts for fractions."""
+    from decimal import Decimal
+
+    try:
+        spelt = Decimal(text)
+    except ArithmeticError:  # its exponent is beyond what decimals have
+        return takes_fraction
+    exact = Decimal.from_float(number)  # noqa: FURB164  # programs may forbid `Decimal` of a float
+    if spelt == exact or not takes_fraction:
+        return spelt == exact
+    # "1e30" is how its float is written, though no float is exactly that.
+    return spelt == Decimal(float.__repr__(number)) or spelt != spelt.to_integral_value()
+
+
+def _is_exact(number: int) -> bool:
+    try:
+        return int(float(number)) == number
+    except OverflowError:
+        return False
 
 
 def quoted_type(text: str) -> str | None:

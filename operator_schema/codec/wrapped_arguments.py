@@ -36,7 +36,7 @@ def wrapped_arguments(
         ((key, sent),) = value.items()
         if not isinstance(key, str) or key in known or sent_keys(node, value):
             break
-        inside = _held(sent) if isinstance(sent, str) else sent
+        inside = _json_in_text(sent) if isinstance(sent, str) else sent
         if not is_object(inside):
             break
         if _may_be_a_field(node, key, sent, definitions) or (keys and _has_map(node, definitions)):
@@ -75,7 +75,7 @@ def _has_map(node: ObjectNode, definitions: Mapping[Target, Node]) -> bool:
     )
 
 
-def _held(text: str) -> Any:
+def _json_in_text(text: str) -> Any:
     """Return the JSON value in a string; the string itself if it isn't JSON."""
     if not text.lstrip().startswith("{"):
         return text

@@ -36,24 +36,28 @@ def with_digits_of_decimals(graph: Graph, value: Any) -> Any:
         graph: the graph of the type of the value.
         value: the caller's value; it is changed.
     """
-    return _settled(graph, [graph.root], value)
+    return _with_digits(graph, [graph.root], value)
 
 
-def _settled(graph: Graph, nodes: Sequence[Node], value: Any) -> Any:
+def _with_digits(graph: Graph, nodes: Sequence[Node], value: Any) -> Any:
     if type(value) is WrittenFloat:
-        return value if any(_is_decimal(node) for node in _meant(graph, nodes)) else float(value)
+        return value if any(_is_decimal(node) for node in _possible_nodes(graph, nodes)) else float(value)
     if is_object(value):
-        meant = [*_meant(graph, nodes)]
+        meant = [*_possible_nodes(graph, nodes)]
         for key, inner in value.items():
-            value[key] = _settled(graph, [part for node in meant for part in _under(node, key)], inner)
+            value[key] = _with_digits(
+                graph, [part for node in meant for part in _nodes_under_key(node, key)], inner
+            )
     elif is_array(value):
-        meant = [*_meant(graph, nodes)]
+        meant = [*_possible_nodes(graph, nodes)]
         for at, inner in enumerate(value):
-            value[at] = _settled(graph, [part for node in meant for part in _at(node, at)], inner)
+            value[at] = _with_digits(
+                graph, [part for node in meant for part in _nodes_at_index(node, at)], inner
+            )
     return value
 
 
-def _meant(graph: Graph, nodes: Sequence[Node]) -> Iterator[Node]:
+def _possible_nodes(graph: Graph, nodes: Sequence[Node]) -> Iterator[Node]:
     """Yield nodes with references followed and unions replaced by their members."""
     waiting, seen = [*nodes], set[int]()
     while waiting:
@@ -69,13 +73,13 @@ def _meant(graph: Graph, nodes: Sequence[Node]) -> Iterator[Node]:
             yield node
 
 
-def _under(node: Node, key: str) -> list[Node]:
+def _nodes_under_key(node: Node, key: str) -> list[Node]:
     if isinstance(node, MapNode):
         return [node.values]
     return [field.node for field in node.fields if field.key == key] if isinstance(node, ObjectNode) else []
 
 
-def _at(node: Node, index: int) -> Sequence[Node]:
+def _nodes_at_index(node: Node, index: int) -> Sequence[Node]:
     if isinstance(node, ArrayNode):
         return [node.items]
     return node.items[index : index + 1] if isinstance(node, TupleNode) else []

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..codec.codec import DEFAULTS, ResultCodec
+from ..codec.fitting import Fitting
 from ..codec.options import checked_options
 from ..codec.problems import Problems
-from ..codec.repair import Fitting
 from ..errors import EncodeError, SchemaError
 from ..findings import DecodeReport, Finding, about_type
 from ..immutable import Value, set_once

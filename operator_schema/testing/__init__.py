@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from ..lazy import lazy_names
 
 if TYPE_CHECKING:
-    from .calls import DoubledCall as DoubledCall
-    from .calls import ToolDouble as ToolDouble
     from .calls import assert_calls as assert_calls
     from .cassettes import PlaybackError as PlaybackError
     from .cassettes import playback as playback
     from .cassettes import record as record
+    from .doubles import DoubledCall as DoubledCall
+    from .doubles import ToolDouble as ToolDouble
     from .result_values import drawn as drawn
     from .result_values import results as results
     from .scripted_model import CutOff as CutOff
@@ -31,8 +31,9 @@ else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            ".calls": "DoubledCall ToolDouble assert_calls",
+            ".calls": "assert_calls",
             ".cassettes": "PlaybackError playback record",
+            ".doubles": "DoubledCall ToolDouble",
             ".result_values": "drawn results",
             ".scripted_model": "CutOff Refusal ScriptedModel",
             ".store_checks": "check_store",

@@ -1,228 +1,24 @@
-"""Doubles, which replace tools in a test, and comparison of calls with expected ones."""
+"""Were exactly the expected calls made? Compares calls, and lists their differences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from copy import deepcopy
-from inspect import signature
-from itertools import count
-from threading import Lock
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from .. import execution
 from ..codec.codec import Codec
 from ..errors import DecodeError, EncodeError, SchemaError, ToolError
-from ..immutable import Value
 from ..json_values import choice_key, is_array, is_object, type_of
-from ..message_text import clip, excerpt, fault_list, quote, received, show_path
+from ..message_text import clip, excerpt, fault_list, received, show_path
 from ..tools.calls import RawCall
-from ..tools.failures import NoAnswerError
-from ..tools.signature import is_awaitable
-from ..tools.tool import Tool
-from ..tools.tool_sources import check_is_tool
+from .doubles import ToolDouble
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import EllipsisType
 
-    Context = Mapping[Any, Any]
-
-_GENERATED: Final = object()
-_NUMBERS: Final = count()
-"""The counter that numbers the calls of all doubles in their order."""
-
-_MOST_GENERATED: Final = 25
-"""How many results are generated for a double before they repeat."""
-
-
-class DoubledCall(Value):
-    """One call of a double.
-
-    Attributes:
-        name: name of the tool.
-        arguments: the arguments as JSON values, with the defaults; None if the input can't be written.
-        input: the input that the function would have got.
-        number: the position of the call among the calls of all doubles.
-    """
-
-    name: str
-    arguments: dict[str, Any] | None
-    input: Any
-    number: int
-
-
-class ToolDouble(Tool[..., Any]):
-    """A tool that replaces another one in a test: same name, schema and errors, but its function never runs.
-
-    Use it wherever you use the tool: in toolsets, executors, servers and the adapters of frameworks.
-    Arguments that the tool would refuse are refused with the same errors. Injected values aren't needed. For
-    a tool without a function, the double answers the calls.
-
-    Args:
-        tool: the tool that it replaces.
-        answer: the answer to each call: a value as the function would return it, an exception to raise, or a
-            function that gets the input, plain or async, and returns the value. Without `answer` and
-            `answers`, the double generates results that fit the declared type; this needs the extra
-            `testing`.
-        answers: such answers, one for each call; a call after the last one raises AssertionError, also
-            through an executor.
-        seed: the seed of generated results: the same seed gives the same results.
-
-    Attributes:
-        calls: the calls so far, in order, without refused ones.
-
-    Raises:
-        TypeError: `tool` isn't a tool, or `answer` is given together with `answers`.
-        ValueError: there is nothing to generate, because the tool doesn't declare the type of its result.
-    """
-
-    _original: Tool[..., Any]
-    _script: _Script
-
-    def __init__(
-        self,
-        tool: Tool[..., Any],
-        /,
-        answer: Any = _GENERATED,
-        *,
-        answers: Iterable[Any] | None = None,
-        seed: int = 0,
-    ) -> None:
-        check_is_tool("ToolDouble", tool)
-        script = _Script(tool, answer, answers, seed)
-        content: dict[str, Any] = {
-            **tool.__dict__,
-            "_original": tool,
-            "_script": script,
-            "_function": script,
-            "_forms": {},
-        }
-        object.__setattr__(self, "__dict__", content)
-
-    @property
-    def calls(self) -> list[DoubledCall]:
-        """The calls so far, including those of copies."""
-        return list(self._script.calls)
-
-    @property
-    def has_function(self) -> bool:
-        """Always True: the double answers calls, even for a tool without a function."""
-        return True
-
-    @property
-    def takes_progress(self) -> bool:
-        """Always False: a double reports no progress."""
-        return False
-
-    def check_context(self, context: Context | None = None) -> None:
-        """Check nothing, because a double needs no context."""
-
-    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
-        """Answer a call from Python; for a tool without a function, build the input."""
-        plan = self._plan
-        if plan is None:
-            return self._original(*args, **kwargs)
-        given = signature(self._original).bind_partial(*args, **kwargs).arguments
-        if plan.input_parameter is not None:
-            return self._answered(given[plan.input_parameter])
-        hidden = {parameter.name for parameter, _, _ in plan.injected}
-        return self._answered(
-            self.input_type(**{name: value for name, value in given.items() if name not in hidden})
-        )
-
-    def _call(self, given: Any, context: Context | None, injected: Mapping[str, Any]) -> Any:  # noqa: ARG002  # a double needs neither
-        self._check_input(given, "call")
-        return self._answered(given)
-
-    def _answered(self, given: Any) -> Any:
-        self._script.calls.append(
-            DoubledCall(self.name, _arguments(self._original, given), given, next(_NUMBERS))
-        )
-        if not self.is_async:
-            return self._script(given)
-        return _awaited(self._script, given)
-
-    def __get__(self, instance: Any, owner: Any = None, /) -> Any:
-        """Return the double itself: it needs no instance."""
-        return self
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Self:
-        return self
-
-    def __reduce__(self) -> Any:
-        message = f"a double of {quote(self.name)} can't be pickled: it remembers its calls in this process"
-        raise TypeError(message)
-
-    def __repr__(self) -> str:
-        return f"ToolDouble({self._original!r})"
-
-
-async def _awaited(script: _Script, given: Any) -> Any:
-    answer = script(given)
-    return await answer if is_awaitable(answer) else answer
-
-
-def _arguments(tool: Tool[..., Any], given: Any) -> dict[str, Any] | None:
-    try:
-        return tool.encode_input(given)
-    except (EncodeError, ToolError):
-        return None
-
-
-class _Script:
-    """The answers of a double, shared by its copies.
-
-    Attributes:
-        calls: the calls so far.
-    """
-
-    def __init__(self, tool: Tool[..., Any], answer: Any, answers: Iterable[Any] | None, seed: int) -> None:
-        if answers is not None and answer is not _GENERATED:
-            message = "give ToolDouble either answer, for each call, or answers, one after the other"
-            raise TypeError(message)
-        self.calls: list[DoubledCall] = []
-        self._tool = tool
-        self._seed = seed
-        self._answer = answer
-        self._answers = None if answers is None else list(answers)
-        self._generated: list[Any] = []
-        self._given = 0
-        self._lock = Lock()
-        if answers is None and answer is _GENERATED:
-            from .result_values import results
-
-            self._results = results(tool)
-
-    def __call__(self, given: Any) -> Any:
-        """Answer a call."""
-        with self._lock:
-            answer = self._next()
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer(given) if callable(answer) and not isinstance(answer, type) else answer
-
-    def _next(self) -> Any:
-        number, self._given = self._given, self._given + 1
-        if self._answers is not None:
-            if number < len(self._answers):
-                return self._answers[number]
-            message = (
-                f"the double of {quote(self._tool.name)} has {len(self._answers)} answers, "
-                f"and this is call {number + 1}"
-            )
-            raise NoAnswerError(message)
-        if self._answer is not _GENERATED:
-            return self._answer
-        if not self._generated:
-            from .result_values import drawn
-
-            self._generated = drawn(self._results, self._seed, _MOST_GENERATED)
-        return deepcopy(self._generated[number % len(self._generated)])
-
+    from ..tools.tool import Tool
 
 ExpectedCall: TypeAlias = "RawCall | str | tuple[Any, Any] | Mapping[Any, Any] | EllipsisType"
 """A call; the name of a tool, with any arguments; a pair of name and arguments; arguments, of any tool; or
@@ -271,13 +67,13 @@ def assert_calls(source: Any, expected: Iterable[ExpectedCall], /, *, in_order: 
             the argument.
         TypeError: the source has no calls, or an expected call has the wrong type.
     """
-    calls, wanted = _calls_of(source), [_expected(one) for one in _listed(expected)]
+    calls, wanted = _calls_of(source), [_as_expected(one) for one in _list_of_expected(expected)]
     pairs = _in_order(wanted, calls) if in_order else _in_any_order(wanted, calls)
     found = [line for pair in pairs for line in _difference_lines(*pair, wanted, calls)]
     if not found:
         return
     if in_order and len(wanted) * len(calls) <= _MOST_PAIRS and not _in_any_order(wanted, calls):
-        shown = ", ".join([_shown(call.name, call.arguments) for call in calls[:_MOST_SHOWN]])
+        shown = ", ".join([_show_call(call.name, call.arguments) for call in calls[:_MOST_SHOWN]])
         found = [
             f"the same calls were made in another order: {shown}",
             "if the order doesn't matter: in_order=False",
@@ -287,7 +83,7 @@ def assert_calls(source: Any, expected: Iterable[ExpectedCall], /, *, in_order: 
     )
 
 
-def _listed(expected: Any) -> list[Any]:
+def _list_of_expected(expected: Any) -> list[Any]:
     if not _is_list(expected):
         message = f"expected calls must be a list, not {received(expected)}: write [call] for a single one"
         raise TypeError(message)
@@ -299,12 +95,12 @@ def _is_list(given: object) -> bool:
     return issubclass(kind, Iterable) and not issubclass(kind, (str, bytes, Mapping, RawCall))
 
 
-def _expected(given: Any) -> _Expected:
+def _as_expected(given: Any) -> _Expected:
     kind = cast("Any", type(given))
     if given is ...:
         return _Expected(..., ...)
     if issubclass(kind, RawCall):
-        return _Expected(given.name, _parsed(given))
+        return _Expected(given.name, _arguments_sent(given))
     if issubclass(kind, str):
         return _Expected(given, ...)
     if issubclass(kind, Mapping):
@@ -316,7 +112,7 @@ def _expected(given: Any) -> _Expected:
     raise TypeError(message)
 
 
-def _parsed(call: RawCall) -> Any:
+def _arguments_sent(call: RawCall) -> Any:
     from ..providers.response_json import parsed_arguments
 
     return {} if call.arguments is None else parsed_arguments(call)
@@ -364,7 +160,7 @@ def _raw_calls(item: Any) -> Sequence[RawCall]:
 
 
 def _of_raw(call: RawCall) -> _Call:
-    return _Call(call.name, _parsed(call), None)
+    return _Call(call.name, _arguments_sent(call), None)
 
 
 # --- what belongs together -----------------------------------------------------------------------
@@ -421,7 +217,7 @@ def _cost(expected: _Expected, call: _Call) -> float:
     """Return the cost of pairing two calls: 0 if they fit, highest for calls of different tools."""
     if expected.name not in {..., call.name}:
         return 3 * _ALONE
-    return min(0.9, len(_wrong(expected, call)) / 5)
+    return min(0.9, len(_differences_of(expected, call)) / 5)
 
 
 def _in_any_order(wanted: Sequence[_Expected], calls: Sequence[_Call]) -> list[_Pair]:
@@ -470,39 +266,40 @@ def _difference_lines(
 ) -> list[str]:
     """Describe the differences of a pair of calls, or a call without a partner; empty if they fit."""
     if column is None:
-        return [f"expected, but not made: {_shown(*wanted[row or 0])}"]
+        return [f"expected, but not made: {_show_call(*wanted[row or 0])}"]
     call = calls[column]
     if row is None:
-        return [f"call {column + 1}, not expected: {_shown(call.name, call.arguments)}"]
-    wrong = _wrong(wanted[row], call)
+        return [f"call {column + 1}, not expected: {_show_call(call.name, call.arguments)}"]
+    wrong = _differences_of(wanted[row], call)
     if not wrong:
         return []
     return ["\n".join([f"call {column + 1}, {call.name}:", *[f"    {line}" for line in wrong]])]
 
 
-def _shown(name: Any, arguments: Any) -> str:
+def _show_call(name: Any, arguments: Any) -> str:
     who = "any tool" if name is ... else name
-    return f"{who}, any arguments" if arguments is ... else f"{who} {_text(arguments)}"
+    return f"{who}, any arguments" if arguments is ... else f"{who} {_show_value(arguments)}"
 
 
-def _text(value: Any) -> str:
-    return clip(_written(value), _SHOWN_LENGTH)
+def _show_value(value: Any) -> str:
+    return clip(_write_value(value), _SHOWN_LENGTH)
 
 
-def _written(value: Any) -> str:
+def _write_value(value: Any) -> str:
     """Write a JSON value that may contain `...`."""
     if value is ...:
         return "..."
     if is_object(value) and value:
-        return f"{{{', '.join([f'{_written(key)}: {_written(inner)}' for key, inner in value.items()])}}}"
+        entries = [f"{_write_value(key)}: {_write_value(inner)}" for key, inner in value.items()]
+        return f"{{{', '.join(entries)}}}"
     if is_array(value) and value:
-        return f"[{', '.join(map(_written, value))}]"
+        return f"[{', '.join(map(_write_value, value))}]"
     return excerpt(value, _SHOWN_LENGTH)
 
 
-def _wrong(expected: _Expected, call: _Call) -> list[str]:
+def _differences_of(expected: _Expected, call: _Call) -> list[str]:
     if expected.name is not ... and expected.name != call.name:
-        return [f"expected a call of {expected.name}: {_shown(*expected)}"]
+        return [f"expected a call of {expected.name}: {_show_call(*expected)}"]
     wanted = _with_defaults(expected.arguments, call)
     return differences(wanted, call.arguments)
 
@@ -511,42 +308,48 @@ def _with_defaults(expected: Any, call: _Call) -> Any:
     """Return expected arguments in the form of the tool: with the defaults, in its own spelling."""
     if call.tool is None or not is_object(expected) or ... in expected:
         return expected
-    normal = _normal(call.tool, _filled(expected, call.arguments))
+    normal = _normal_arguments(call.tool, _without_wildcards(expected, call.arguments))
     if normal is not None:
-        return _merged(expected, normal)
+        return _with_wildcards(expected, normal)
     # They don't fit, but what is left out may still be known.
     made: Any = call.arguments or {}
-    known = _normal(call.tool, {key: made[key] for key in expected if key in made}) or {}
+    known = _normal_arguments(call.tool, {key: made[key] for key in expected if key in made}) or {}
     return {**{key: value for key, value in known.items() if key not in expected}, **expected}
 
 
-def _normal(tool: Tool[..., Any], arguments: Any) -> dict[str, Any] | None:
+def _normal_arguments(tool: Tool[..., Any], arguments: Any) -> dict[str, Any] | None:
     try:
         return tool.encode_input(tool.decode(arguments))
     except (DecodeError, EncodeError, ToolError):
         return None
 
 
-def _merged(expected: Any, normal: Any) -> Any:
+def _with_wildcards(expected: Any, normal: Any) -> Any:
     """Return decoded arguments with `...` in the places where the expected ones have it."""
     if expected is ...:
         return ...
     if is_object(expected) and is_object(normal):
-        merged: dict[Any, Any] = {key: _merged(expected.get(key, normal[key]), normal[key]) for key in normal}
+        merged: dict[Any, Any] = {
+            key: _with_wildcards(expected.get(key, normal[key]), normal[key]) for key in normal
+        }
         return {**merged, **({...: ...} if ... in expected else {})}
     if is_array(expected) and is_array(normal) and len(expected) == len(normal):
-        return [_merged(*both) for both in zip(expected, normal, strict=True)]
+        return [_with_wildcards(*both) for both in zip(expected, normal, strict=True)]
     return normal
 
 
-def _filled(expected: Any, found: Any) -> Any:
+def _without_wildcards(expected: Any, found: Any) -> Any:
     """Return expected arguments in which the call's own values replace each `...`."""
     if expected is ...:
         return found
     if is_object(expected) and is_object(found):
-        return {key: _filled(value, found.get(key)) for key, value in expected.items() if key is not ...}
+        return {
+            key: _without_wildcards(value, found.get(key))
+            for key, value in expected.items()
+            if key is not ...
+        }
     if is_array(expected) and is_array(found) and len(expected) == len(found):
-        return [_filled(*both) for both in zip(expected, found, strict=True)]
+        return [_without_wildcards(*both) for both in zip(expected, found, strict=True)]
     return expected
 
 
@@ -569,17 +372,21 @@ def differences(expected: Any, found: Any, path: tuple[str | int, ...] = ()) -> 
             for line in (
                 differences(value, found[key], (*path, key))
                 if key in found
-                else [f"{_place((*path, key))}: expected {_text(value)}, but it is missing"]
+                else [f"{_show_place((*path, key))}: expected {_show_value(value)}, but it is missing"]
             )
         ]
         others = [] if ... in expected else [key for key in found if key not in expected]
-        return lines + [f"{_place((*path, key))}: not expected, got {_text(found[key])}" for key in others]
+        return lines + [
+            f"{_show_place((*path, key))}: not expected, got {_show_value(found[key])}" for key in others
+        ]
     if is_array(expected) and is_array(found) and len(expected) == len(found):
         pairs = enumerate(zip(expected, found, strict=True))
         return [line for index, both in pairs for line in differences(*both, (*path, index))]
     if choice_key(expected) == choice_key(found):  # it may be anything with an `==`
         return []
-    return [f"{_place(path)}: expected {_text(expected)}, got {_text(found)}{_hint(expected)}"]
+    return [
+        f"{_show_place(path)}: expected {_show_value(expected)}, got {_show_value(found)}{_hint(expected)}"
+    ]
 
 
 def _hint(expected: Any) -> str:
@@ -589,9 +396,9 @@ def _hint(expected: Any) -> str:
     with suppress(SchemaError, EncodeError):
         kind = cast("Any", type(expected))
         written = Codec[Any](kind).encode(expected)
-        return f"; arguments are compared as JSON values, so write {_text(written)}"
+        return f"; arguments are compared as JSON values, so write {_show_value(written)}"
     return "; arguments are compared as JSON values, so write what a model sends"
 
 
-def _place(path: tuple[str | int, ...]) -> str:
+def _show_place(path: tuple[str | int, ...]) -> str:
     return show_path(path) if path else "arguments"

@@ -88,7 +88,9 @@ def record(executor: Executor, path: str | os.PathLike[str], /, *, redact: Redac
         OSError: the file can't be written.
     """
     keys = None if redact is None or callable(redact) else _keys_of(redact, executor)
-    cassette = _Cassette(Path(checked_path("the path of a cassette", path)), _keeping(redact, keys), keys)
+    cassette = _Cassette(
+        Path(checked_path("the path of a cassette", path)), _secret_remover(redact, keys), keys
+    )
     cassette.check()
     made: Executor = _as_kind(RecordingExecutor, executor, "record", cassette=cassette)
     return made
@@ -320,7 +322,9 @@ def _keys_of(redact: Any, executor: Any) -> KeysOfTools:
     return keys
 
 
-def _keeping(redact: Any, keys: KeysOfTools | None) -> Callable[[dict[str, Any]], dict[str, Any] | None]:
+def _secret_remover(
+    redact: Any, keys: KeysOfTools | None
+) -> Callable[[dict[str, Any]], dict[str, Any] | None]:
     """Return a function that removes the secrets from a line."""
     if keys is None:
         return (lambda line: line) if redact is None else lambda line: _checked_line(redact(line))
@@ -446,7 +450,9 @@ class _Tape:
         name = line["name"]
         is_cut_off = line.get("is_cut_off") is True
         # Nobody decides when it is played back, so what counts is what the model sent.
-        arguments = self._normal(RawCall(None, name, line.get("sent", line["arguments"]), is_cut_off))
+        arguments = self._decoded_arguments(
+            RawCall(None, name, line.get("sent", line["arguments"]), is_cut_off)
+        )
         self._recorded.setdefault(name, []).append((arguments, line))
         self._hidden |= _hidden_in(line)
         if REDACTED in to_json_text(arguments):
@@ -466,20 +472,20 @@ class _Tape:
         Raises:
             PlaybackError: there is none.
         """
-        arguments = self._normal(checked_call(call))
+        arguments = self._decoded_arguments(checked_call(call))
         with self._lock:
             self.calls.append(call)
-            line = self._taken(call.name, arguments)
+            line = self._take_line(call.name, arguments)
         if line is None:
             if self._hidden:  # a report of a test shows the message, and may show the call
                 arguments = self._without_secrets(call.name, arguments)
                 call = call.replace(arguments=self._without_secrets(call.name, call.arguments))
-            raise PlaybackError(call, self._unknown(call.name, arguments))
+            raise PlaybackError(call, self._unknown_call_text(call.name, arguments))
         said = line["result"]
         found = {key: said[key] for key in ("content", "is_error", "code", "json") if key in said}
         return ToolResult(call.id, call.name, **found, changed=_changed_in(line))
 
-    def _taken(self, name: str, arguments: Any) -> dict[str, Any] | None:
+    def _take_line(self, name: str, arguments: Any) -> dict[str, Any] | None:
         waiting = self._waiting.get((name, _key(arguments)))
         if waiting:
             return waiting.popleft()
@@ -491,7 +497,7 @@ class _Tape:
                 return found
         return None
 
-    def _normal(self, call: RawCall) -> Any:
+    def _decoded_arguments(self, call: RawCall) -> Any:
         """Return the decoded arguments of a call as JSON; unchanged if they don't fit."""
         arguments = arguments_to_decode(call)
         if nests_deeper(arguments, MAX_TEXT_DEPTH):
@@ -518,7 +524,7 @@ class _Tape:
         except (TypeError, ValueError, RecursionError):  # they aren't JSON: a secret may be anywhere
             return REDACTED
 
-    def _unknown(self, name: str, arguments: Any) -> str:
+    def _unknown_call_text(self, name: str, arguments: Any) -> str:
         recorded = self._recorded.get(name, [])
         same = [found for found, _ in recorded if not differences(_any_secret(found), arguments)]
         called = f"{name} {excerpt(arguments, 200)}"

@@ -212,7 +212,7 @@ class _Responses(ResponseForm):
         forms: dict[int, Any] = {id(call): _custom_item for call in said.calls if call.name in custom}
         forms |= {id(call): _search_item for call in searches}
         items = [
-            forms.get(id(part), _item)(part, f"{said.number}_{place}")
+            forms.get(id(part), _output_item)(part, f"{said.number}_{place}")
             for place, part in enumerate(said.parts)
             if part
         ]
@@ -255,7 +255,7 @@ class _Responses(ResponseForm):
         return _Chat().error(message)
 
 
-def _item(part: Any, number: str) -> Json:
+def _output_item(part: Any, number: str) -> Json:
     if isinstance(part, str):
         return _message_item({"type": "output_text", "text": part, "annotations": [], "logprobs": []}, number)
     named = {"type": "function_call", "id": f"fc_scripted_{number}", "call_id": part.id, "name": part.name}

@@ -103,17 +103,17 @@ class ScriptedModel:
             raise TypeError(message)
         self._provider: Provider | None = provider
         self._form = None if provider is None else form_of(provider)
-        self._lines = _lines(script)
+        self._answers = _list_answers(script)
         self._lock = Lock()
         self.requests: list[dict[str, Any]] = []
-        for line in self._lines:
+        for line in self._answers:
             if not callable(line):
-                _check(line)
+                _check_answer(line)
 
     @property
     def left(self) -> int:
         """Number of answers that haven't been used yet."""
-        return len(self._lines) - len(self.requests)
+        return len(self._answers) - len(self.requests)
 
     def __call__(self, *, stream: bool = False, **body: Any) -> Any:
         """Answer one request.
@@ -176,9 +176,9 @@ class ScriptedModel:
         else:
             name = body.get("model")
             model = name if isinstance(name, str) else "scripted"
-            response = form.response(_said(line, provider, number, model, body))
+            response = form.response(_make_said(line, provider, number, model, body))
         if not form.is_answer(response):
-            return _given([response]) if is_stream else response
+            return _stream_of([response]) if is_stream else response
         return _streamed(form, response) if is_stream else form.whole(response)
 
     def _next(self, body: dict[str, Any]) -> tuple[Any, int]:
@@ -186,25 +186,25 @@ class ScriptedModel:
         with self._lock:
             self.requests.append(copy_json(body))
             number = len(self.requests)
-        if number > len(self._lines):
+        if number > len(self._answers):
             message = (
-                f"the script has {count_of(len(self._lines), 'answers')}, and this is request {number}: "
+                f"the script has {count_of(len(self._answers), 'answers')}, and this is request {number}: "
                 "add an answer, or end the loop when the model makes no more calls"
             )
             raise AssertionError(message)
-        line: Any = self._lines[number - 1]
+        line: Any = self._answers[number - 1]
         if callable(line) and not isinstance(line, Exception):
             line = line(self.requests[number - 1])
-            _check(line)
+            _check_answer(line)
         if isinstance(line, Exception):
             raise line
         return line, number
 
 
-def _said(line: Any, provider: Provider, number: int, model: str, request: Mapping[str, Any]) -> Said:
+def _make_said(line: Any, provider: Provider, number: int, model: str, request: Mapping[str, Any]) -> Said:
     if isinstance(line, Refusal):
         return Said((), "refused", line.text, number, model, request)
-    parts = _parts(line)
+    parts = _parts_of(line)
     calls = [part for part in parts if isinstance(part, RawCall)]
     names = provider.names.wire_names(dict.fromkeys([call.name for call in calls]), provider.name)
     named = tuple(
@@ -216,13 +216,13 @@ def _said(line: Any, provider: Provider, number: int, model: str, request: Mappi
 
 def _streamed(form: ResponseForm, response: dict[str, Any]) -> Iterator[dict[str, Any]]:
     try:
-        return _given(list(form.events(response)))
+        return _stream_of(list(form.events(response)))
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         message = f"a response of the script can't be streamed: it has another form ({error!r})"
         raise TypeError(message) from None
 
 
-def _given(events: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+def _stream_of(events: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     """Yield events; the generator has `close`, like a stream of an SDK."""
     yield from events
 
@@ -232,7 +232,7 @@ async def _async_events(events: Iterator[dict[str, Any]]) -> Any:
         yield event
 
 
-def _lines(script: Any) -> list[Any]:
+def _list_answers(script: Any) -> list[Any]:
     """Return the answers of a script.
 
     Raises:
@@ -246,10 +246,10 @@ def _lines(script: Any) -> list[Any]:
     return list(script)
 
 
-def _check(line: object) -> None:
+def _check_answer(line: object) -> None:
     if isinstance(line, (dict, Exception, CutOff, Refusal)):
         return
-    parts = _parts(line)
+    parts = _parts_of(line)
     if parts and all(isinstance(part, (str, RawCall)) for part in parts):
         return
     message = (
@@ -259,7 +259,7 @@ def _check(line: object) -> None:
     raise TypeError(message)
 
 
-def _parts(line: Any) -> list[Any]:
+def _parts_of(line: Any) -> list[Any]:
     if isinstance(line, CutOff):
         return list(line.parts)
     return list(line) if isinstance(line, list) else [line]  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]  # of anything, until it is checked

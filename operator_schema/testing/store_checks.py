@@ -106,7 +106,7 @@ _STOPS: dict[str, Callable[[], None]] = {}
 """By place in the program, a function to call there, such as one that ends the process."""
 
 
-def _at(place: str) -> None:
+def _pass_place(place: str) -> None:
     _STOPS.get(place, lambda: None)()
 
 
@@ -117,7 +117,7 @@ class _StopError(Exception):
 @tool
 def look(order: str) -> str:
     """Look up an order."""
-    _at("in a call")
+    _pass_place("in a call")
     _RAN.append(f"look {order}")
     return f"{order} is there"
 
@@ -134,14 +134,14 @@ def refund(order: str) -> str:
 @tool
 async def wait(seconds: float) -> str:
     """Wait."""
-    _at("in a wait")
+    _pass_place("in a wait")
     await asyncio.sleep(seconds)
     return "waited"
 
 
 @hook(look)
 def _deciding(_: Any) -> None:
-    _at("while deciding")
+    _pass_place("while deciding")
 
 
 _TOOLS = Toolset(look, refund, wait)
@@ -151,7 +151,7 @@ def _executor(store: Store, **options: Any) -> Executor:
     return Executor(_TOOLS, hooks=[_deciding], store=store, threads=False, **options)
 
 
-def _sent(*calls: tuple[str, Any]) -> Round[Any]:
+def _round_of(*calls: tuple[str, Any]) -> Round[Any]:
     """Return a round of calls, each the name of a tool and its argument."""
     raw = [
         RawCall(f"call_{at}", name, {"seconds" if name == "wait" else "order": given})
@@ -162,7 +162,7 @@ def _sent(*calls: tuple[str, Any]) -> Round[Any]:
 
 def _asked(store: Store, order: str = "A7") -> Round[Any]:
     """Return a round in the store that waits for a person."""
-    return _executor(store).run_sync(_sent(("look", order), ("refund", order)))
+    return _executor(store).run_sync(_round_of(("look", order), ("refund", order)))
 
 
 def _approved(work: Round[Any]) -> Round[Any]:
@@ -247,7 +247,7 @@ def _die(make: MakeStore, place: str, round_id: str) -> None:
     if place == "after a call":
         _after_each_call(store, kill)
     second = ("wait", 3600.0) if place == "after a call" else ("refund", "A7")
-    work = _approved(store.load(round_id, _TOOLS)) if round_id else _sent(("look", "A7"), second)
+    work = _approved(store.load(round_id, _TOOLS)) if round_id else _round_of(("look", "A7"), second)
     if place == "before it is taken":
         kill()
     done = _executor(store, max_concurrency=1).run_sync(work)
@@ -275,7 +275,7 @@ def _one_runs(make: MakeStore) -> None:
 
 def _a_new_round_is_taken_once(make: MakeStore) -> None:
     """A round that the store doesn't have yet is taken by the first process that runs it."""
-    store, work = make(), _sent(("look", "A7"))
+    store, work = make(), _round_of(("look", "A7"))
     store.claim(work)
     _refuses(lambda: make().claim(work), "running")
 
@@ -310,7 +310,7 @@ def _failed_hooks_leave_it(make: MakeStore) -> None:
         raise ValueError
 
     store = make()
-    work = _sent(("look", "A7"))
+    work = _round_of(("look", "A7"))
     with suppress(HookError):
         Executor(_TOOLS, hooks=[fails], store=store, threads=False).run_sync(work)
     _expect(work.id not in [one.id for one in store.stuck()], "the round is stuck")
@@ -322,7 +322,7 @@ def _failed_hooks_leave_it(make: MakeStore) -> None:
 def _results_are_kept(make: MakeStore) -> None:
     """Calls that ended before an exception or a cancellation keep their results."""
     store = make()
-    work = _approved(_executor(store).run_sync(_sent(("look", "A7"), ("refund", "stop"))))
+    work = _approved(_executor(store).run_sync(_round_of(("look", "A7"), ("refund", "stop"))))
     with suppress(InterruptedRoundError):
         _executor(store, pass_through=(_StopError,), max_concurrency=1).run_sync(work)
     kept = store.load(work.id, _TOOLS)
@@ -336,7 +336,7 @@ def _results_are_kept(make: MakeStore) -> None:
         task.cancel()
         await asyncio.wait([task])
 
-    sent = _sent(("look", "B8"), ("wait", 3600.0))
+    sent = _round_of(("look", "B8"), ("wait", 3600.0))
     asyncio.run(cancelled(sent))
     kept = store.load(sent.id, _TOOLS)
     _expect(kept.calls[0].state == "handled", f"after a cancellation the round is {kept!r}")
@@ -387,7 +387,7 @@ def _left_by_the_dead(store: Store, place: str, left: StuckRound) -> None:
 
 def _leases(make: MakeStore) -> None:
     """A round that runs is taken back only by force, as long as its process renews its lease."""
-    store, work = make(), _sent(("look", "A7"), ("wait", 3600.0))
+    store, work = make(), _round_of(("look", "A7"), ("wait", 3600.0))
 
     async def looks() -> None:
         loop, saved = asyncio.get_running_loop(), asyncio.Event()
@@ -416,7 +416,7 @@ def _ahead(make: MakeStore, seconds: float, found: Any) -> None:
     real = time.time
     for module in (time, databases):
         setattr(module, "time", lambda: real() + seconds)  # noqa: B010  # a module has no such attribute to assign
-    found.put(make().claim(_sent(("look", "A7")), is_renewed=True).id)
+    found.put(make().claim(_round_of(("look", "A7")), is_renewed=True).id)
 
 
 def _clocks(make: MakeStore) -> None:
@@ -587,7 +587,7 @@ def _goes_away(make: MakeStore, away: Callable[[], AbstractContextManager[Any]])
 
     _STOPS["in a call"] = leaves
     try:
-        work = _executor(store).run_sync(_sent(("look", "B8"), ("refund", "B8")))
+        work = _executor(store).run_sync(_round_of(("look", "B8"), ("refund", "B8")))
     finally:
         del _STOPS["in a call"]
     kept = make().load(work.id, _TOOLS)

@@ -33,12 +33,12 @@ from .scalar_values import (
     JSON_SCALARS,
     JSON_VALUES,
     identity,
-    leaf_values,
     length_limits,
     scalars,
     texts,
     with_floats,
 )
+from .written_leaves import leaf_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

@@ -308,11 +308,6 @@ class Decoder(Writer):
     ) -> None:
         absent = self._absent(node, field)
         key = self.source.quoted(field.key)
-        if absent == "None" and field.absent_is_none and not counted:
-            self.at.line(f"{name} = {value}[{key}] if {key} in {value} else None")
-            with self.at.block(f"if {name} is not None:"):
-                self._decode_into(name, field.node, depth)
-            return
         with self.at.block(f"if {key} not in {value}:"):
             if absent is None:
                 self.leave()
