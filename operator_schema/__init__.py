@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from .rounds.transcript import Transcript, Turn
     from .tools.calls import RawCall, ToolResult
     from .tools.describe import describe_tools
-    from .tools.function import tool, tool_input
+    from .tools.function import tool
     from .tools.injection import skip
+    from .tools.input_tool import tool_input
     from .tools.tool import Tool
 
 __version__ = "1.0.0.dev0"
@@ -120,7 +121,7 @@ _HOMES = {
     "json_schema": ".codec.shortcuts",
     "skip": ".tools.injection",
     "tool": ".tools.function",
-    "tool_input": ".tools.function",
+    "tool_input": ".tools.input_tool",
 }
 
 

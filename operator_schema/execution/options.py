@@ -10,13 +10,13 @@ from ..introspect.hints import name_of
 from ..message_text import as_written, received
 from ..tools.binding import why_not_asked
 from ..tools.calls import RawCall, checked_calls, remedy_for
-from ..tools.failures import ClassSet, Failures, ShowErrors
+from ..tools.failures import ShowErrors
 from ..tools.metadata import LEAST_CONTENT, is_content_limit, is_duration
 from ..tools.signature import is_coroutine_function, takes
 
 if TYPE_CHECKING:
     from ..tools.calls import OnResult
-    from .around import Confirm
+    from .confirmation import Confirm
     from .stream import OnProgress
 
 
@@ -59,7 +59,7 @@ def _check_context(context: Any) -> None:
     """
     is_made = callable(context) and not isinstance(context, type) and not is_coroutine_function(context)
     if context is not None and not isinstance(context, Mapping) and not is_made:
-        what = "an async one" if is_coroutine_function(context) else _what_came(context)
+        what = "an async one" if is_coroutine_function(context) else _given_text(context)
         message = f"context must be a mapping, or a plain function that returns one, not {what}"
         raise TypeError(message)
     if is_made:
@@ -113,8 +113,8 @@ def _check_plain(option: str, second: str, given: object) -> None:
         raise TypeError(message)
 
 
-def check_options(options: Mapping[str, Any]) -> None:
-    """Check the options of an executor.
+def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of an executor, with classes as tuples.
 
     Raises:
         TypeError: `context` or `store` has the wrong type, or a function doesn't take the arguments that it
@@ -146,6 +146,8 @@ def check_options(options: Mapping[str, Any]) -> None:
     _check_context(options["context"])
     _check_store(options["store"])
     _check_on_waiting(options["on_waiting"])
+    passed, native = _exception_classes(options["pass_through"]), _result_classes(options["native_results"])
+    return {**options, "pass_through": passed, "native_results": native}
 
 
 def check_confirm(confirm: object) -> None:
@@ -180,7 +182,7 @@ def _check_store(store: object) -> None:
     if store is None or (callable(getattr(store, "run", None)) and not isinstance(store, type)):
         return
     path = as_written(store) if isinstance(store, str) else "path"
-    message = f"store must be a store of rounds, such as SqliteStore({path}), not {_what_came(store)}"
+    message = f"store must be a store of rounds, such as SqliteStore({path}), not {_given_text(store)}"
     raise TypeError(message)
 
 
@@ -194,16 +196,16 @@ def _check_on_waiting(on_waiting: object) -> None:
         return
     is_function = callable(on_waiting) and not isinstance(on_waiting, type)
     if not is_function or not takes(on_waiting, 2):
-        what = "one that takes other arguments" if is_function else _what_came(on_waiting)
+        what = "one that takes other arguments" if is_function else _given_text(on_waiting)
         message = f"on_waiting must be a function of a call and its round, not {what}"
         raise TypeError(message)
 
 
-def _what_came(given: object) -> str:
+def _given_text(given: object) -> str:
     return f"the class {name_of(given)} itself" if isinstance(given, type) else received(given)
 
 
-def _exception_classes(given: object) -> ClassSet:
+def _exception_classes(given: object) -> tuple[type[BaseException], ...]:
     """Check the option `pass_through`.
 
     Raises:
@@ -216,7 +218,7 @@ def _exception_classes(given: object) -> ClassSet:
         if _is_of_python(cls):
             message = f"pass_through can't take {cls.__name__}: Python itself uses it to end functions"
             raise ValueError(message)
-    return ClassSet(classes)
+    return classes
 
 
 def _is_of_python(cls: type[BaseException]) -> bool:
@@ -226,7 +228,7 @@ def _is_of_python(cls: type[BaseException]) -> bool:
     return cls.__name__ == "CancelledError" and not issubclass(cls, Exception)
 
 
-def _result_classes(given: object) -> ClassSet:
+def _result_classes(given: object) -> tuple[type[Any], ...]:
     """Check the option `native_results`.
 
     Raises:
@@ -237,7 +239,7 @@ def _result_classes(given: object) -> ClassSet:
         if any(cls is plain for plain in _PLAIN):  # its metaclass may have an `__eq__`
             message = f"native_results can't take {cls.__name__}: such results are written as JSON"
             raise ValueError(message)
-    return ClassSet(classes)
+    return classes
 
 
 _PLAIN = (object, str, int, float, bool, NoneType, list, tuple, dict, set, frozenset)
@@ -271,14 +273,3 @@ def _refuse(option: str, kind: str, value: object) -> NoReturn:
 
 def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 1
-
-
-def with_classes(options: Mapping[str, Any]) -> tuple[dict[str, Any], Failures, ClassSet]:
-    """Return the options with tuples of classes, the maker of failed results, and the native classes.
-
-    Raises:
-        ValueError: something isn't such a class.
-    """
-    passed, native = _exception_classes(options["pass_through"]), _result_classes(options["native_results"])
-    known = {**options, "pass_through": passed.classes, "native_results": native.classes}
-    return known, Failures(options["show_errors"], options["report"], passed), native

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 from ..errors import DuplicateToolError, ToolNotFoundError
 from ..immutable import Value
 from ..message_text import quote, received
-from ..tools.failures import WARNING, write_log
+from ..tools.logs import WARNING, write_log
 from ..tools.metadata import NO_CONTEXT, check_switch, question_of
 from ..tools.options import style_in
 from ..tools.tool import Tool
-from ..tools.tool_sources import places_of, tell_if_undescribed, tools_of
+from ..tools.tool_sources import places_of, tools_of, warn_if_undescribed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -109,7 +109,7 @@ def _entries_of(member: Any) -> list[ToolEntry]:
         raise TypeError(message)
     tools = tools_of(member if _is_several(kind, member) else [member])
     for tool in tools:
-        tell_if_undescribed(tool)
+        warn_if_undescribed(tool)
     return [ToolEntry(tool) for tool in tools]
 
 

@@ -29,7 +29,6 @@ from ..errors import DecodeError
 from ..findings import Finding
 from ..immutable import Value
 from ..introspect.hints import Unresolved, name_of
-from ..introspect.leaf_checks import misfit
 from ..introspect.leaves import CheckedEncoder, SchemaLeaf, described_leaf, trusted_leaf
 from ..introspect.nodes import LeafNode, ObjectNode
 from ..json_values import MAX_PROBLEMS, copy_json
@@ -449,6 +448,8 @@ class RawArguments(Value):
             SchemaError: the schema isn't such a document, or has a part that can't be checked, or a default
                 that doesn't fit.
         """
+        from ..introspect.leaf_checks import misfit  # few tools describe raw arguments
+
         leaf = described_leaf(cls, json_schema, cls, _arguments_of, cls({}))
         if misfit(leaf.json_schema, {}) is None:
             return leaf

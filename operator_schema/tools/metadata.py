@@ -13,13 +13,7 @@ from ..immutable import Value
 from ..introspect.docstrings import split_summary
 from ..json_values import copy_json, without_surrogates
 from ..message_text import received
-from .signature import (
-    close_awaitable,
-    is_awaitable,
-    is_coroutine_function,
-    is_generator_function,
-    required_parameters,
-)
+from .signature import close_awaitable, is_awaitable, is_coroutine_function, is_generator_function, takes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -129,9 +123,9 @@ class ToolAnnotations(Value):
         return f"ToolAnnotations({stated})"
 
 
-_kept: Any = vars(ToolAnnotations)["meta"]
+_meta_slot: Any = vars(ToolAnnotations)["meta"]
 # A reader can't change the data of the tool.
-type.__setattr__(ToolAnnotations, "meta", property(lambda self: copy_json(_kept.__get__(self))))
+type.__setattr__(ToolAnnotations, "meta", property(lambda self: copy_json(_meta_slot.__get__(self))))
 
 
 NOTHING_STATED = ToolAnnotations()
@@ -245,77 +239,6 @@ class Metadata(Value):
             return self
 
 
-class HasMetadata:
-    """The metadata of a tool, as properties of the tool."""
-
-    _metadata: Metadata
-
-    @property
-    def name(self) -> str:
-        """The name that the model calls."""
-        return self._metadata.name
-
-    @property
-    def summary(self) -> str:
-        """The first sentence of its documentation."""
-        return self._metadata.documentation.summary
-
-    @property
-    def details(self) -> str | None:
-        """Its documentation after the summary, or None."""
-        return self._metadata.documentation.details
-
-    @property
-    def description(self) -> str:
-        """Its whole documentation: summary and details."""
-        return self._metadata.documentation.description
-
-    @property
-    def examples(self) -> tuple[Any, ...]:
-        """Arguments of calls, as JSON values that the caller owns."""
-        return tuple([copy_json(example) for example in self._metadata.examples])
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """Labels by which your program can choose tools."""
-        return self._metadata.tags
-
-    @property
-    def timeout(self) -> float | None:
-        """Seconds that a call may take; None leaves it to the executor."""
-        return self._metadata.timeout
-
-    @property
-    def threads(self) -> bool | None:
-        """Whether a function that isn't async runs in a thread; None leaves it to the executor."""
-        return self._metadata.threads
-
-    @property
-    def max_content(self) -> float | None:
-        """Characters that the text of a result may have; None leaves it to the executor."""
-        return self._metadata.max_content
-
-    @property
-    def annotations(self) -> ToolAnnotations:
-        """Statements for the program that offers it, such as `read_only`; the model doesn't see them."""
-        return self._metadata.annotations
-
-    @property
-    def enabled(self) -> Enabled:
-        """Whether the model may call it, or a function that decides this; None leaves it to the registry."""
-        return self._metadata.enabled
-
-    @property
-    def described_by(self) -> str | None:
-        """Name of the tool that gives the long documentation on demand, or None."""
-        return self._metadata.described_by
-
-    @property
-    def describes_tools(self) -> bool:
-        """Whether it returns the documentation of other tools, like a tool made by `describe_tools`."""
-        return self._metadata.describes_tools
-
-
 AUTO_GENERATED = "Auto generated."
 """The end of an automatically generated description."""
 
@@ -416,9 +339,8 @@ def question_of(switch: Switch) -> bool | Callable[[Context], bool]:
 
 
 def _takes(function: Any) -> int | None:
-    """Return how many arguments a switch takes: 0, 1, or None if it can't be called."""
-    by_position, by_name = required_parameters(function)
-    return None if by_name or by_position > 1 else by_position
+    """Return how many arguments a switch gets: 0, 1, or None if it can't be called with either."""
+    return next((count for count in (0, 1) if takes(function, count)), None)
 
 
 def _answer(answer: object) -> bool:
