@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from ..rounds.hooks import ForTools, Hook
     from ..rounds.round import Round
     from ..rounds.tool_call import ToolCall
+    from ..tools.calls import DecodedCall
     from ..tools.changes import ChangedArguments
     from ..tools.decision_records import DecisionRecord
     from ..tools.tool import Tool
+    from .run import Run
 
     OnWaiting: TypeAlias = Callable[[ToolCall[Any], Round[Any]], object]
 
@@ -33,23 +35,21 @@ class Execution:
             runs.
     """
 
-    __slots__ = ("_run", "_runs", "outcome", "work")
+    __slots__ = ("_runs", "outcome", "work")
 
     def __init__(self, work: Any) -> None:
         self.work = work
         self.outcome: Any = None
-        self._run: Any = None
-        self._runs: tuple[Any, ...] = ()
+        self._runs: list[Run] = []
 
-    def follow(self, run: Any) -> None:
+    def follow(self, run: Run) -> None:
         """Connect this object with the `Run` of the call, to read further facts from it; for executors."""
-        self._run = run
-        self._runs += (run,)
+        self._runs.append(run)
 
     @property
     def tool(self) -> Tool[..., Any] | None:
         """The tool of a call; None before it is found, if there is none, and for a round."""
-        return getattr(self._run, "tool", None)
+        return getattr(self._runs[-1], "tool", None) if self._runs else None
 
     @property
     def tools(self) -> tuple[Tool[..., Any], ...]:
@@ -60,28 +60,26 @@ class Execution:
     @property
     def details(self) -> Mapping[str, Any]:
         """The notes from decoding the arguments of a call: `repairs`, and `ignored` keys."""
-        found: Mapping[str, Any] = {} if self._run is None else self._run.details
-        return found
+        return self._runs[-1].details if self._runs else {}
 
     @property
     def deferred_at(self) -> float | None:
         """The time when a call began to wait for somebody, in seconds since 1970; None if it didn't."""
-        found: float | None = None if self._run is None else self._run.deferred_at
-        return found
+        return self._runs[-1].deferred_at if self._runs else None
 
     @property
     def changed(self) -> ChangedArguments | None:
         """The arguments with which a call runs, if hooks or people changed them; None otherwise."""
-        decoded = None if self._run is None else self._run.decoded
-        found: ChangedArguments | None = None if decoded is None else decoded.changed
-        return found
+        return None if self._decoded is None else self._decoded.changed
 
     @property
     def decisions(self) -> tuple[DecisionRecord, ...]:
         """What hooks and people decided about a call before it ran."""
-        decoded = None if self._run is None else self._run.decoded
-        found: tuple[DecisionRecord, ...] = () if decoded is None else decoded.decisions
-        return found
+        return () if self._decoded is None else self._decoded.decisions
+
+    @property
+    def _decoded(self) -> DecodedCall | None:
+        return self._runs[-1].decoded if self._runs else None
 
 
 async def notify_waiting(on_waiting: OnWaiting, before: Round[Any], after: Round[Any]) -> None:

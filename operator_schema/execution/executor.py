@@ -16,8 +16,7 @@ from ..tools.tool_sources import check_is_tool
 from .concurrency import Load, Slots
 from .options import (
     check_confirm,
-    check_on_progress,
-    check_on_result,
+    check_listener,
     checked_options,
     checked_work,
     context_of_calls,
@@ -150,7 +149,8 @@ class Executor:
         self._hooks = None if hooks is None else _hooks_given(hooks)
         self._options = {**self._options, "hooks": self._hooks}
         self._registry = _registry_of(tools)
-        self._context, self._store = context, store
+        self._context: Context | MakeContext | None = context
+        self._store = store
         self._deciding: tuple[Any, CallHooks | None] = None, None
         self._slots = Slots(max_concurrency)
         self._outcomes = Outcomes(self._registry, self._slots, self._options)
@@ -265,8 +265,7 @@ class Executor:
     @property
     def context(self) -> Context | MakeContext | None:
         """The context of calls without their own, or the function that makes it."""
-        context: Context | MakeContext | None = self._context
-        return context
+        return self._context
 
     def _context_of(self, given: Context | None) -> Context | None:
         """Return the context of calls: the given one, or the executor's own."""
@@ -400,11 +399,11 @@ class Executor:
             message = f"only a round has a history: run(round, history), not with {received(work)}"
             raise TypeError(message)
         if on_result is not None:
-            check_on_result(on_result)
+            check_listener("on_result", on_result)
         if confirm is not None:
             check_confirm(confirm)
         if on_progress is not None:
-            check_on_progress(on_progress)
+            check_listener("on_progress", on_progress)
         if issubclass(type(work), RawCall):
             deciding, context = self._call_hooks(hooks), self._context_of(context)
             outcome = await self._start_alone(on_result, work, context, on_progress, confirm, deciding)()
@@ -537,7 +536,7 @@ class Executor:
 
         check_confirm(confirm)
         if on_progress is not None:
-            check_on_progress(on_progress)
+            check_listener("on_progress", on_progress)
         deciding = self._call_hooks(hooks)
         return ResultStream(self._starts(calls, context, on_progress, confirm, deciding))
 
@@ -562,7 +561,7 @@ class Executor:
             return one.execute_with(run_all, deciding, asking, wording, self._outcomes.limited, *begin)
 
         store: Any = self._store
-        run: Any = partial(run_with)
+        run: Any = run_with
         run.may_decide = asking is not None or (deciding is not None and bool(deciding.before))
         if store is None:
             start = partial(run, work)

@@ -137,8 +137,7 @@ def output_tool(codec: Codec[Any], name: str, description: str) -> Tool[..., Any
     """
     text = "\n\n".join(filter(None, (description, doc_of(codec))))
     metadata = make_metadata(name, {"description": text}, None, codec)
-    made: Tool[..., Any] = Tool.from_parts(metadata, codec, {}, NO_OUTPUT, codec.type, None, __name__)
-    return made
+    return Tool.from_parts(metadata, codec, {}, NO_OUTPUT, codec.type, None, __name__)
 
 
 # --- how they are made ---------------------------------------------------------------------------

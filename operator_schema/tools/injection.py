@@ -138,10 +138,8 @@ def framework_fields(graph: Graph, *, is_made: bool) -> Sequence[str]:
     root = graph.resolve_root()
     if not isinstance(root, ObjectNode):
         return ()
-    found: list[str] = []
-    for field in root.fields:
-        if field.node.__class__ in _WITH_CLASS and _is_framework(field.node):
-            found.append(field.name)  # noqa: PERF401  # a comprehension would cost each registration a call
+    nodes = [(field.name, field.node) for field in root.fields if field.node.__class__ in _WITH_CLASS]
+    found = [name for name, node in nodes if _is_framework(node)]
     return found if is_made or framework_of(root.type) is None else ["", *found]
 
 

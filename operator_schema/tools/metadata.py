@@ -141,41 +141,10 @@ def as_json_object(given: Any) -> dict[str, Any] | None:
     return encoded
 
 
-def contradiction(annotations: ToolAnnotations) -> tuple[str, str] | None:
-    """Return message and remedy for statements that contradict each other; None if none do."""
-    if annotations.read_only and annotations.destructive:
-        return "it can't be both read_only and destructive", "Keep one of the two"
-    return None
-
-
 _MOST_SECONDS = int(float_info.max)
 # Compiled when they are needed: most names don't need them.
 _BREAK = r"[\W_]+"
 _WORD = r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[^\W_]+"
-
-
-class Documentation(Value):
-    """The documentation of a tool.
-
-    Attributes:
-        summary: its first sentence, which the model gets with every request.
-        details: the rest, which the model may get on demand, or None.
-        description: both, as they were written.
-    """
-
-    summary: str
-    details: str | None
-    description: str
-
-    if not TYPE_CHECKING:
-
-        def __new__(cls, summary, details, description):
-            self = cls._draft()
-            self.summary = summary
-            self.details = details
-            self.description = description
-            self.__class__ = cls
-            return self
 
 
 class Metadata(Value):
@@ -183,7 +152,9 @@ class Metadata(Value):
 
     Attributes:
         name: the name that the model calls.
-        documentation: the documentation for the model.
+        summary: the first sentence of its documentation, which the model gets with every request.
+        details: the rest of it, which the model may get on demand, or None.
+        description: both, as they were written.
         enabled: whether the model may call it, or a function that decides; None leaves it to the registry.
         timeout: seconds that a call may take; None leaves it to the executor.
         tags: labels by which your program can choose tools.
@@ -196,7 +167,9 @@ class Metadata(Value):
     """
 
     name: str
-    documentation: Documentation
+    summary: str
+    details: str | None
+    description: str
     enabled: Enabled = None
     timeout: float | None = None
     tags: tuple[str, ...] = ()
@@ -207,12 +180,14 @@ class Metadata(Value):
     annotations: ToolAnnotations = NOTHING_STATED
     max_content: float | None = None
 
-    if not TYPE_CHECKING:
+    if not TYPE_CHECKING:  # for speed: every tool has one
 
         def __new__(
             cls,
             name,
-            documentation,
+            summary,
+            details,
+            description,
             enabled,
             timeout,
             tags,
@@ -225,7 +200,9 @@ class Metadata(Value):
         ):
             self = cls._draft()
             self.name = name
-            self.documentation = documentation
+            self.summary = summary
+            self.details = details
+            self.description = description
             self.enabled = enabled
             self.timeout = timeout
             self.tags = tags
@@ -245,8 +222,8 @@ AUTO_GENERATED = "Auto generated."
 
 def read_documentation(
     name: str, description: str | None, summary: str | None, doc: str | None
-) -> Documentation:
-    """Return the documentation of a tool, from its options or its docstring.
+) -> tuple[str, str | None, str]:
+    """Return summary, details and description of a tool, from its options or its docstring.
 
     Args:
         name: the name of the tool.
@@ -258,12 +235,12 @@ def read_documentation(
     text = without_surrogates((text or "").strip())
     if summary is not None:
         summary = without_surrogates(summary.strip())
-        return Documentation(summary, text or None, f"{summary}\n\n{text}".strip())
+        return summary, text or None, f"{summary}\n\n{text}".strip()
     if not text and description is None:
         text = f"Use this tool for {name}. {AUTO_GENERATED}"
-        return Documentation(text, None, text)
+        return text, None, text
     first, rest = split_summary(text)
-    return Documentation(first, rest, text)
+    return first, rest, text
 
 
 LEAST_CONTENT = 200

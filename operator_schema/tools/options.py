@@ -24,7 +24,6 @@ from .metadata import (
     Metadata,
     ToolAnnotations,
     as_json_object,
-    contradiction,
     is_content_limit,
     is_duration,
     is_switch,
@@ -164,9 +163,10 @@ def check_options(
         if wrong is not None:
             found[option] = about_type((), "bad_option", owner, *wrong)
     if not STATEMENTS.isdisjoint(given) and found.keys().isdisjoint(STATEMENTS):
-        contradicting = contradiction(stated(given, before))
-        if contradicting is not None:
-            found["read_only"] = about_type((), "bad_option", owner, *contradicting)
+        now = stated(given, before)
+        if now.read_only and now.destructive:
+            message = "it can't be both read_only and destructive"
+            found["read_only"] = about_type((), "bad_option", owner, message, "Keep one of the two")
     if by_position and _ONE_NAME.fullmatch(given["description"]):
         message = f"description is {as_written(given['description'])}, not a sentence"
         found["description"] = about_type(
@@ -378,12 +378,12 @@ def doc_of(codec: Codec[Any]) -> str | None:
 
 def make_metadata(name: str, options: Mapping[str, Any], doc: str | None, codec: Codec[Any]) -> Metadata:
     """Make the metadata of a tool from checked options."""
-    documentation = read_documentation(name, options.get("description"), options.get("summary"), doc)
+    texts = read_documentation(name, options.get("description"), options.get("summary"), doc)
     if not options:
-        return Metadata(name, documentation)
+        return Metadata(name, *texts)
     return Metadata(
         name,
-        documentation,
+        *texts,
         options.get("enabled"),
         options.get("timeout"),
         tuple(options.get("tags", ())),
@@ -437,8 +437,9 @@ def changed_metadata(metadata: Metadata, given: Mapping[str, Any], codec: Codec[
     kept = {option: given[option] for option in _AS_GIVEN if option in given}
     description, summary = given.get("description"), given.get("summary")
     if description is not None or summary is not None:
-        text = metadata.documentation.details if description is None else description
-        kept["documentation"] = read_documentation(given["name"], text, summary, None)
+        text = metadata.details if description is None else description
+        texts = read_documentation(given["name"], text, summary, None)
+        kept |= dict(zip(("summary", "details", "description"), texts, strict=True))
     if "tags" in given:
         kept["tags"] = tuple(given["tags"])
     if "examples" in given:

@@ -99,10 +99,10 @@ class Tool(Generic[P, R]):
         function: Any,
         plan: CallPlan | None,
         home: str,
-    ) -> Any:
+    ) -> Self:
         """Make a tool from its parts; it belongs to the module that called `tool` or `tool_input`."""
         content: dict[str, Any] = {
-            **_attributes_of(function, home, metadata.documentation.description),
+            **_attributes_of(function, home, metadata.description),
             "_metadata": metadata,
             "_codec": codec,
             "_options": options,
@@ -116,12 +116,12 @@ class Tool(Generic[P, R]):
         return cls._with_content(content)
 
     @classmethod
-    def _with_content(cls, content: dict[str, Any]) -> Any:
+    def _with_content(cls, content: dict[str, Any]) -> Self:
         made = object.__new__(cls)
         object.__setattr__(made, "__dict__", content)
         return made
 
-    def _copy(self, **content: Any) -> Any:
+    def _copy(self, **content: Any) -> Self:
         if "_metadata" in content:
             content["_forms"] = {}  # they describe the tool before the change
         return self._with_content({**self.__dict__, **content})
@@ -136,17 +136,17 @@ class Tool(Generic[P, R]):
     @property
     def summary(self) -> str:
         """The first sentence of its documentation."""
-        return self._metadata.documentation.summary
+        return self._metadata.summary
 
     @property
     def details(self) -> str | None:
         """Its documentation after the summary, or None."""
-        return self._metadata.documentation.details
+        return self._metadata.details
 
     @property
     def description(self) -> str:
         """Its whole documentation: summary and details."""
-        return self._metadata.documentation.description
+        return self._metadata.description
 
     @property
     def examples(self) -> tuple[Any, ...]:
@@ -678,7 +678,7 @@ class Tool(Generic[P, R]):
         home = caller_module(sys._getframe(1))  # whose copy it is
         if f"{home}.".startswith(_PACKAGE):
             home = self._home
-        made: Tool[P, R] = self._copy(
+        return self._copy(
             _metadata=changed_metadata(metadata, given, codec),
             _codec=codec,
             _options=options,
@@ -686,12 +686,10 @@ class Tool(Generic[P, R]):
             _home=home,
             __changed__=True,
         )
-        return made
 
     def as_describer(self) -> Tool[P, R]:
         """Return a copy that documents the other tools of a registry, as `describe_tools` does."""
-        made: Tool[P, R] = self._copy(_metadata=self._metadata.replace(describes_tools=True))
-        return made
+        return self._copy(_metadata=self._metadata.replace(describes_tools=True))
 
     def check_context(self, context: Context | None = None) -> None:
         """Check that a context has a value for each injected parameter, without a call.
