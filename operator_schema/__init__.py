@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from .rounds.transcript import Transcript, Turn
     from .tools.calls import RawCall, ToolResult
     from .tools.describe import describe_tools
-    from .tools.function import tool, tool_input
+    from .tools.function import tool
     from .tools.injection import skip
+    from .tools.input_tool import tool_input
     from .tools.tool import Tool
 
 __version__ = "1.0.0.dev0"
@@ -103,8 +104,9 @@ _HOMES = {
         ".rounds.transcript": "Transcript Turn",
         ".tools.calls": "RawCall ToolResult",
         ".tools.describe": "describe_tools",
-        ".tools.function": "tool tool_input",
+        ".tools.function": "tool",
         ".tools.injection": "skip",
+        ".tools.input_tool": "tool_input",
         ".tools.tool": "Tool",
     }.items()
     for name in names.split()

@@ -235,7 +235,7 @@ def _nothing_is_told_of_tools_without_docstrings() -> None:  # pyright: ignore[r
     """Leave them out of the log, which tests read; `tools/test_undescribed_tools.py` is about them."""
     from operator_schema.tools import tool_sources
 
-    tool_sources._told = _Everything()
+    tool_sources._warned_places = _Everything()
 
 
 @pytest.fixture

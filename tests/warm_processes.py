@@ -45,6 +45,7 @@ IMPORTED = (
     "operator_schema.workbench.cli.decode_command",
     "operator_schema.workbench.cli.tool_commands",
     "operator_schema.execution.around",
+    "operator_schema.execution.confirmation",
     "operator_schema.execution.on_asyncio",
     "operator_schema.execution.stream",
     "operator_schema.execution.sync",

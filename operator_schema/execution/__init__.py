@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from ..lazy import lazy_names
 
 if TYPE_CHECKING:
-    from .around import Confirm as Confirm
     from .around import Execution as Execution
     from .async_libraries import current_backend as current_backend
     from .concurrency import Load as Load
+    from .confirmation import Confirm as Confirm
     from .executor import Executor as Executor
     from .options import check_confirm as check_confirm
-    from .run import person_answers as person_answers
     from .stream import OnProgress as OnProgress
+    from .tasks import person_answers as person_answers
 else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
@@ -26,8 +26,8 @@ else:
             ".around": "Execution",
             ".async_libraries": "current_backend",
             ".concurrency": "Load",
-            ".options": "check_confirm",
             ".executor": "Executor",
-            ".run": "person_answers",
+            ".options": "check_confirm",
+            ".tasks": "person_answers",
         },
     )

@@ -1,30 +1,26 @@
-"""Hooks around a call or a round, and the facts that they see while an executor runs it."""
+"""How does a program watch calls and rounds: by hooks around them, and by being told which calls wait?"""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..message_text import one_line, received
-from ..rounds.hooks import CONFIRM
-from ..tools.failures import ERROR, Passed, write_log
-from ..tools.signature import is_awaitable, is_coroutine_function, outcome_of
-from .concurrency import Slots
-from .threads import Threads
+from ..tools.failures import Passed
+from ..tools.logs import ERROR, write_log
+from ..tools.signature import outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from ..rounds.hooks import Decision, ForTools, Hook
+    from ..rounds.hooks import ForTools, Hook
     from ..rounds.round import Round
     from ..rounds.tool_call import ToolCall
-    from ..tools.calls import Asking
+    from ..tools.calls import DecodedCall
     from ..tools.changes import ChangedArguments
     from ..tools.decision_records import DecisionRecord
     from ..tools.tool import Tool
+    from .run import Run
 
-    Answer: TypeAlias = bool | str | Decision
-    Confirm: TypeAlias = Literal["run"] | Callable[[ToolCall[Any]], Answer | Awaitable[Answer]]
     OnWaiting: TypeAlias = Callable[[ToolCall[Any], Round[Any]], object]
 
 _NAME_LENGTH = 100
@@ -39,23 +35,21 @@ class Execution:
             runs.
     """
 
-    __slots__ = ("_run", "_runs", "outcome", "work")
+    __slots__ = ("_runs", "outcome", "work")
 
     def __init__(self, work: Any) -> None:
         self.work = work
         self.outcome: Any = None
-        self._run: Any = None
-        self._runs: tuple[Any, ...] = ()
+        self._runs: list[Run] = []
 
-    def follow(self, run: Any) -> None:
+    def follow(self, run: Run) -> None:
         """Connect this object with the `Run` of the call, to read further facts from it; for executors."""
-        self._run = run
-        self._runs += (run,)
+        self._runs.append(run)
 
     @property
     def tool(self) -> Tool[..., Any] | None:
         """The tool of a call; None before it is found, if there is none, and for a round."""
-        return getattr(self._run, "tool", None)
+        return getattr(self._runs[-1], "tool", None) if self._runs else None
 
     @property
     def tools(self) -> tuple[Tool[..., Any], ...]:
@@ -66,31 +60,29 @@ class Execution:
     @property
     def details(self) -> Mapping[str, Any]:
         """The notes from decoding the arguments of a call: `repairs`, and `ignored` keys."""
-        found: Mapping[str, Any] = {} if self._run is None else self._run.details
-        return found
+        return self._runs[-1].details if self._runs else {}
 
     @property
     def deferred_at(self) -> float | None:
         """The time when a call began to wait for somebody, in seconds since 1970; None if it didn't."""
-        found: float | None = None if self._run is None else self._run.deferred_at
-        return found
+        return self._runs[-1].deferred_at if self._runs else None
 
     @property
     def changed(self) -> ChangedArguments | None:
         """The arguments with which a call runs, if hooks or people changed them; None otherwise."""
-        decoded = None if self._run is None else self._run.decoded
-        found: ChangedArguments | None = None if decoded is None else decoded.changed
-        return found
+        return None if self._decoded is None else self._decoded.changed
 
     @property
     def decisions(self) -> tuple[DecisionRecord, ...]:
         """What hooks and people decided about a call before it ran."""
-        decoded = None if self._run is None else self._run.decoded
-        found: tuple[DecisionRecord, ...] = () if decoded is None else decoded.decisions
-        return found
+        return () if self._decoded is None else self._decoded.decisions
+
+    @property
+    def _decoded(self) -> DecodedCall | None:
+        return self._runs[-1].decoded if self._runs else None
 
 
-async def tell_waiting(on_waiting: OnWaiting, before: Round[Any], after: Round[Any]) -> None:
+async def notify_waiting(on_waiting: OnWaiting, before: Round[Any], after: Round[Any]) -> None:
     """Tell a program which calls of a round have begun to wait while it ran.
 
     Args:
@@ -107,7 +99,7 @@ async def tell_waiting(on_waiting: OnWaiting, before: Round[Any], after: Round[A
                 write_log(ERROR, "on_waiting failed for %s (call %s)", name, call_id, error=error)
 
 
-async def around(
+async def run_inside_hooks(
     hooks: ForTools, name: str | None, work: Any, start: Callable[[Execution], Awaitable[Any]]
 ) -> Any:
     """Run a call or a round inside the context managers of hooks.
@@ -168,52 +160,3 @@ def _leave(hook: Hook, manager: Any, raised: BaseException | None) -> None:
     except Exception as error:  # noqa: BLE001  # as above
         if error is not raised:
             write_log(ERROR, "the hook %s failed after a call or a round", hook.name, error=error)
-
-
-class Confirmation:
-    """Asks about calls before they run.
-
-    A plain function is asked about one call at a time, in a thread: a terminal can show only one question,
-    and the event loop continues while it waits.
-
-    Args:
-        confirm: the option of the executor.
-        uses_threads: whether a plain function is asked in a thread.
-    """
-
-    __slots__ = ("_confirm", "_slots", "_threads", "_uses_threads")
-
-    def __init__(self, confirm: Confirm | None, *, uses_threads: bool) -> None:
-        self._confirm = confirm
-        self._uses_threads = uses_threads
-        self._slots = Slots(1)
-        self._threads = Threads(1)
-
-    def asking(self, confirm: Confirm | None = None) -> Asking | None:
-        """Return a function that asks about one call; None if nobody can be asked.
-
-        Args:
-            confirm: the option for one call; None for that of the executor.
-        """
-        chosen = self._confirm if confirm is None else confirm
-        if chosen is None:
-            return None
-        return _agree if isinstance(chosen, str) else partial(self._ask, chosen)
-
-    async def _ask(self, ask: Callable[[ToolCall[Any]], Any], call: ToolCall[Any]) -> Any:
-        if is_coroutine_function(ask) or not self._uses_threads:
-            answer = ask(call)
-        else:
-            await self._slots.acquire()
-            try:
-                answer = await self._threads.run(partial(ask, call), call.name, None)
-            finally:
-                self._slots.release()
-            if issubclass(type(answer), BaseException):
-                raise answer
-        return await answer if is_awaitable(answer) else answer
-
-
-async def _agree(call: ToolCall[Any]) -> bool | None:
-    """Agree to a call of a tool with `confirm=True`, but not to one that a hook defers: `confirm="run"`."""
-    return True if call.reason == CONFIRM else None

@@ -63,7 +63,7 @@ class HeldSlot:
         self.thread: int | None = None
 
 
-PLACE: ContextVar[HeldSlot | None] = ContextVar("PLACE", default=None)
+CURRENT_SLOT: ContextVar[HeldSlot | None] = ContextVar("operator_schema_slot", default=None)
 """The slot of the present call."""
 
 
@@ -235,50 +235,50 @@ class Slots:
                 first = owner, turn
         return first
 
-    def give_back(self, place: HeldSlot) -> None:
+    def give_back(self, slot: HeldSlot) -> None:
         """Give the slot of a call back, as `release` does; its function may still run in a thread.
 
         Nothing happens if the call doesn't have it.
         """
-        if not place.is_held:
+        if not slot.is_held:
             return
-        place.thread = None
-        self._stuck.discard(place)
+        slot.thread = None
+        self._stuck.discard(slot)
         with self._lock:
-            place.is_held = False
-            self._release(place.home)
+            slot.is_held = False
+            self._release(slot.home)
 
-    def place_of_thread(self) -> HeldSlot | None:
+    def slot_of_thread(self) -> HeldSlot | None:
         """Return the slot of the call whose function runs in this thread, or None."""
-        place = PLACE.get()
-        is_here = place is not None and place.slots is self and place.thread == get_ident()
-        return place if is_here else None
+        slot = CURRENT_SLOT.get()
+        is_here = slot is not None and slot.slots is self and slot.thread == get_ident()
+        return slot if is_here else None
 
     @contextmanager
-    def needed_by(self, place: HeldSlot | None) -> Generator[int]:
+    def needed_by(self, slot: HeldSlot | None) -> Generator[int]:
         """Inside a `with` block, mark the slot of a call that needs another slot to go on.
 
         Args:
-            place: its slot; None if no call waits for this thread.
+            slot: its slot; None if no call waits for this thread.
 
         Yields:
             The number of slots if all of them are held by calls that can't go on, otherwise 0. Such a call
             needs another slot itself, or its event loop is blocked.
         """
         with self._lock:
-            if place is not None:
-                self._stuck.add(place)
+            if slot is not None:
+                self._stuck.add(slot)
             held = self._held_by_stuck_calls()
         try:
             yield held
         finally:
-            if place is not None:
-                self._stuck.discard(place)
+            if slot is not None:
+                self._stuck.discard(slot)
 
     def _held_by_stuck_calls(self) -> int:
         if self._free != 0:
             return 0
-        homes = [place.home for place in tuple(self._stuck)]
+        homes = [slot.home for slot in tuple(self._stuck)]
         if any(not blocked.has(home) and homes.count(home) < held for home, held in self._held.items()):
             return 0
         return sum(self._held.values())

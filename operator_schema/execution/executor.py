@@ -10,17 +10,16 @@ from ..errors import ToolError, ToolNotFoundError
 from ..message_text import received
 from ..rounds.registry import Registry
 from ..tools.calls import RawCall, ToolResult, checked_calls
-from ..tools.failures import RoundLog, ShowErrors, counted, giving, result_of, results_of, under_name
+from ..tools.failures import ShowErrors, result_of, results_of
+from ..tools.logs import logged_with_round
 from ..tools.tool_sources import check_is_tool
 from .concurrency import Load, Slots
 from .options import (
     check_confirm,
-    check_on_progress,
-    check_on_result,
-    check_options,
+    check_listener,
+    checked_options,
     checked_work,
     context_of_calls,
-    with_classes,
 )
 from .run import Outcomes, watched
 
@@ -35,8 +34,9 @@ if TYPE_CHECKING:
     from ..rounds.transcript import History
     from ..tools.calls import DecodedCall, Executable, OnResult, Settle
     from ..tools.tool import Tool
-    from .around import Confirm, OnWaiting
+    from .around import OnWaiting
     from .async_libraries import Start
+    from .confirmation import Confirm
     from .options import RunOptions
     from .stream import OnProgress, ResultStream
 
@@ -145,27 +145,17 @@ class Executor:
     ) -> None:
         options: dict[str, Any] = dict(locals())  # each option by its name
         del options["self"], options["tools"]
-        check_options(options)
-        self._fill(tools, options)
+        self._options: Mapping[str, Any] = checked_options(options)
+        self._hooks = None if hooks is None else _hooks_given(hooks)
+        self._options = {**self._options, "hooks": self._hooks}
+        self._registry = _registry_of(tools)
+        self._context: Context | MakeContext | None = context
+        self._store = store
+        self._deciding: tuple[Any, CallHooks | None] = None, None
+        self._slots = Slots(max_concurrency)
+        self._outcomes = Outcomes(self._registry, self._slots, self._options)
         if hooks is not None and self._registry is not tools:
             self._call_hooks()  # a registry may get the tools of its hooks later
-
-    def _fill(self, tools: Member, options: Mapping[str, Any]) -> None:
-        """Set the attributes that run calls, from checked options.
-
-        Raises:
-            DuplicateToolError: two tools have the same name.
-            TypeError: something isn't a hook.
-            ValueError: something isn't a class of exceptions, or of results.
-        """
-        self._registry = _registry_of(tools)
-        self._hooks = None if options["hooks"] is None else _hooks_given(options["hooks"])
-        self._context, self._store = options["context"], options["store"]
-        self._deciding: tuple[Any, CallHooks | None] = None, None
-        self._slots = Slots(options["max_concurrency"])
-        known, failures, native = with_classes(options)
-        self._options: Mapping[str, Any] = {**known, "hooks": self._hooks}
-        self._outcomes = Outcomes(self._registry, self._slots, failures, native, self._options)
 
     def __getstate__(self) -> tuple[Any, ...]:
         """Return the state for copies and pickles."""
@@ -275,8 +265,7 @@ class Executor:
     @property
     def context(self) -> Context | MakeContext | None:
         """The context of calls without their own, or the function that makes it."""
-        context: Context | MakeContext | None = self._context
-        return context
+        return self._context
 
     def _context_of(self, given: Context | None) -> Context | None:
         """Return the context of calls: the given one, or the executor's own."""
@@ -410,14 +399,14 @@ class Executor:
             message = f"only a round has a history: run(round, history), not with {received(work)}"
             raise TypeError(message)
         if on_result is not None:
-            check_on_result(on_result)
+            check_listener("on_result", on_result)
         if confirm is not None:
             check_confirm(confirm)
         if on_progress is not None:
-            check_on_progress(on_progress)
+            check_listener("on_progress", on_progress)
         if issubclass(type(work), RawCall):
             deciding, context = self._call_hooks(hooks), self._context_of(context)
-            outcome = await self._alone(on_result, work, context, on_progress, None, confirm, deciding)()
+            outcome = await self._start_alone(on_result, work, context, on_progress, confirm, deciding)()
             return outcome if type(outcome) is ToolResult else result_of(outcome)
         if is_round:
             if history is not None:
@@ -547,7 +536,7 @@ class Executor:
 
         check_confirm(confirm)
         if on_progress is not None:
-            check_on_progress(on_progress)
+            check_listener("on_progress", on_progress)
         deciding = self._call_hooks(hooks)
         return ResultStream(self._starts(calls, context, on_progress, confirm, deciding))
 
@@ -572,34 +561,34 @@ class Executor:
             return one.execute_with(run_all, deciding, asking, wording, self._outcomes.limited, *begin)
 
         store: Any = self._store
-        run: Any = partial(run_with)
+        run: Any = run_with
         run.may_decide = asking is not None or (deciding is not None and bool(deciding.before))
         if store is None:
             start = partial(run, work)
         else:
-            run.in_thread = partial(_in_thread(), grace=self._options["grace"])
+            run.in_thread = partial(_in_store_thread(), grace=self._options["grace"])
             start = partial(store.run, work, run)
 
         async def started(_: object = None) -> Any:
-            return await self._telling(work, start)
+            return await self._run_and_notify(work, start)
 
-        with RoundLog(work):
+        with logged_with_round(work):
             return await watched(watching, None, work, started)
 
-    async def _telling(self, work: Any, start: Callable[[], Awaitable[Any]]) -> Any:
+    async def _run_and_notify(self, work: Any, start: Callable[[], Awaitable[Any]]) -> Any:
         """Run a round, then tell which of its calls begin to wait."""
         on_waiting = self._options["on_waiting"]
         if on_waiting is None:
             return await start()
         from ..rounds.round import InterruptedRoundError
-        from .around import tell_waiting
+        from .around import notify_waiting
 
         try:
             after = await start()
         except InterruptedRoundError as error:  # other calls of the round may wait all the same
-            await tell_waiting(on_waiting, work, error.round)
+            await notify_waiting(on_waiting, work, error.round)
             raise
-        await tell_waiting(on_waiting, work, after)
+        await notify_waiting(on_waiting, work, after)
         return after
 
     async def _run_decoded(
@@ -615,10 +604,10 @@ class Executor:
 
         def start(position: int, one: DecodedCall) -> Start:
             count = partial(settle, position)
-            run = partial(self._outcomes.settled, one, context, on_progress, count)
+            run = partial(self._outcomes.run_until_settled, one, context, on_progress, count)
             inside = partial(watched, watching, one.call.name, one.call, run)
             begun = self._start_of(one.call, inside, count)
-            return begun if on_result is None else giving(on_result, one.call, begun)
+            return begun if on_result is None else _giving(on_result, one.call, begun)
 
         starts = [(start(position, one), one.call.name) for position, one in enumerate(calls)]
         return results_of(await _all_of(starts), return_exceptions=True)
@@ -633,18 +622,19 @@ class Executor:
         on_result: OnResult | None = None,
     ) -> list[tuple[Start, str]]:
         context = self._context_of(context)
-        options = (context, on_progress, None, confirm, hooks)
-        return [(self._alone(on_result, call, *options), call.name) for call in checked_calls(calls)]
+        options = (context, on_progress, confirm, hooks)
+        return [(self._start_alone(on_result, call, *options), call.name) for call in checked_calls(calls)]
 
-    def _alone(
+    def _start_alone(
         self, on_result: OnResult | None, call: RawCall, context: Context | None, *options: Any
     ) -> Start:
+        """Return a function that runs a call outside of a round."""
         read = self._outcomes.named(call, context)
-        run = partial(self._outcomes.of, read, context, *options)
-        start = self._start_of(read, run, counted)
+        run = partial(self._outcomes.run_call, read, context, *options)
+        start = self._start_of(read, run, _unchanged)
         if on_result is not None:
-            start = giving(on_result, read, start)
-        return start if read is call else under_name(start, call.name)
+            start = _giving(on_result, read, start)
+        return start if read is call else partial(_under_name, start, call.name)
 
     def _start_of(self, call: RawCall, run: Start, count: Count) -> Start:  # noqa: ARG002  # for subclasses
         """Return an awaitable that runs a call; every call goes through this method, alone or in a round.
@@ -699,10 +689,28 @@ def _waiting() -> Callable[..., Any]:
 
 
 @cache
-def _in_thread() -> Callable[..., Any]:
-    from .storing import in_thread  # few programs have a store
+def _in_store_thread() -> Callable[..., Any]:
+    from .storing import in_store_thread  # few programs have a store
 
-    return in_thread
+    return in_store_thread
+
+
+async def _unchanged(result: ToolResult) -> ToolResult:
+    """Return the result itself: outside of a round, no hook can ask for another run."""
+    return result
+
+
+async def _under_name(start: Start, name: str) -> Any:
+    """Run a call, and give its result the name that the model wrote."""
+    outcome = await start()
+    return outcome.replace(name=name) if type(outcome) is ToolResult else outcome
+
+
+def _giving(on_result: OnResult, call: RawCall, start: Start) -> Start:
+    """Return a function that runs a call, and passes its result to your program's function, too."""
+    from .stream import run_and_give  # most programs wait for the results
+
+    return partial(run_and_give, on_result, call, start)
 
 
 async def _all_of(starts: Sequence[tuple[Start, str]]) -> list[Any]:

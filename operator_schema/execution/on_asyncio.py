@@ -12,11 +12,10 @@ from weakref import ReferenceType, WeakKeyDictionary, ref
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Future, Task
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable
     from contextvars import Context
 
-    Start = Callable[[], Coroutine[Any, Any, Any]]
-    Ready = Callable[[Callable[[], object]], object]
+    from .async_libraries import Ready, Start
 
 
 class AsyncioBackend:

@@ -10,11 +10,10 @@ import trio
 from trio import lowlevel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable
     from contextvars import Context
 
-    Start = Callable[[], Coroutine[Any, Any, Any]]
-    Ready = Callable[[Callable[[], object]], object]
+    from .async_libraries import Ready, Start
 
 
 class TrioBackend:

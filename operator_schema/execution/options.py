@@ -1,22 +1,22 @@
-"""Checks of an executor's options, and of the calls given to it."""
+"""Are the options of an executor valid, and the calls that it is given?"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NoReturn, TypedDict, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, cast, get_args
 
 from ..introspect.hints import name_of
 from ..message_text import as_written, received
 from ..tools.binding import why_not_asked
 from ..tools.calls import RawCall, checked_calls, remedy_for
-from ..tools.failures import ClassSet, Failures, ShowErrors
+from ..tools.failures import ShowErrors
 from ..tools.metadata import LEAST_CONTENT, is_content_limit, is_duration
 from ..tools.signature import is_coroutine_function, takes
 
 if TYPE_CHECKING:
     from ..tools.calls import OnResult
-    from .around import Confirm
+    from .confirmation import Confirm
     from .stream import OnProgress
 
 
@@ -59,7 +59,7 @@ def _check_context(context: Any) -> None:
     """
     is_made = callable(context) and not isinstance(context, type) and not is_coroutine_function(context)
     if context is not None and not isinstance(context, Mapping) and not is_made:
-        what = "an async one" if is_coroutine_function(context) else _what_came(context)
+        what = "an async one" if is_coroutine_function(context) else _given_text(context)
         message = f"context must be a mapping, or a plain function that returns one, not {what}"
         raise TypeError(message)
     if is_made:
@@ -85,25 +85,13 @@ def context_of_calls(given: Any, own: Any) -> Mapping[Any, Any] | None:
     return context  # pyright: ignore[reportUnknownVariableType]  # of any keys and values
 
 
-def check_on_progress(on_progress: object) -> None:
-    """Check the function that gets the progress of tools.
+def check_listener(option: Literal["on_progress", "on_result"], given: object) -> None:
+    """Check a function that gets the progress of tools, or results as they arrive.
 
     Raises:
         TypeError: the function can't be called, is async, or doesn't take two arguments.
     """
-    _check_plain("on_progress", "an update", on_progress)
-
-
-def check_on_result(on_result: object) -> None:
-    """Check the function that gets results as they arrive.
-
-    Raises:
-        TypeError: the function can't be called, is async, or doesn't take two arguments.
-    """
-    _check_plain("on_result", "its result", on_result)
-
-
-def _check_plain(option: str, second: str, given: object) -> None:
+    second = "an update" if option == "on_progress" else "its result"
     if not callable(given) or is_coroutine_function(given):
         what = "an async one" if callable(given) else received(given)
         message = f"{option} must be a plain function of a call and {second}, not {what}"
@@ -113,39 +101,57 @@ def _check_plain(option: str, second: str, given: object) -> None:
         raise TypeError(message)
 
 
-def check_options(options: Mapping[str, Any]) -> None:
-    """Check the options of an executor.
+def checked_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of an executor, with classes as tuples.
 
     Raises:
         TypeError: `context` or `store` has the wrong type, or a function doesn't take the arguments that it
             gets.
         ValueError: an option has the wrong type, or is out of range.
     """
-    timeout, grace, threads = options["timeout"], options["grace"], options["threads"]
-    max_concurrency, max_threads = options["max_concurrency"], options["max_threads"]
-    show_errors, max_content = options["show_errors"], options["max_content"]
-    if timeout is not None and not (is_duration(timeout) and timeout > 0):
-        _refuse("timeout", "a positive number of seconds, or None", timeout)
-    if not is_duration(grace):
-        _refuse("grace", "a number of seconds", grace)
-    if max_concurrency is not None and not _is_count(max_concurrency):
-        _refuse("max_concurrency", "an integer of at least 1, or None", max_concurrency)
-    if not isinstance(threads, bool):
-        _refuse("threads", "True or False", threads)
-    if not _is_count(max_threads):
-        _refuse("max_threads", "an integer of at least 1", max_threads)
-    choices = get_args(ShowErrors)
-    if show_errors not in choices:
-        _refuse("show_errors", f"one of {', '.join([repr(choice) for choice in choices])}", show_errors)
-    if max_content is not None and not is_content_limit(max_content):
-        _refuse("max_content", f"an integer of at least {LEAST_CONTENT}, or None", max_content)
-    if not callable(options["report"]) or is_coroutine_function(options["report"]):
-        _refuse("report", "a plain function from a DecodeError to a string", options["report"])
+    for option, (fits, kind) in _RULES.items():
+        if not fits(options[option]):
+            message = f"{option} must be {kind}, not {as_written(options[option])}"
+            raise ValueError(message)
     _check_takes_one("report", "a DecodeError", options["report"])
     check_confirm(options["confirm"])
     _check_context(options["context"])
     _check_store(options["store"])
     _check_on_waiting(options["on_waiting"])
+    passed, native = _exception_classes(options["pass_through"]), _result_classes(options["native_results"])
+    return {**options, "pass_through": passed, "native_results": native}
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+_RULES: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "timeout": (
+        lambda value: value is None or (is_duration(value) and value > 0),
+        "a positive number of seconds, or None",
+    ),
+    "grace": (is_duration, "a number of seconds"),
+    "max_concurrency": (
+        lambda value: value is None or _is_count(value),
+        "an integer of at least 1, or None",
+    ),
+    "threads": (lambda value: isinstance(value, bool), "True or False"),
+    "max_threads": (_is_count, "an integer of at least 1"),
+    "show_errors": (
+        lambda value: value in get_args(ShowErrors),
+        f"one of {', '.join(map(repr, get_args(ShowErrors)))}",
+    ),
+    "max_content": (
+        lambda value: value is None or is_content_limit(value),
+        f"an integer of at least {LEAST_CONTENT}, or None",
+    ),
+    "report": (
+        lambda value: callable(value) and not is_coroutine_function(value),
+        "a plain function from a DecodeError to a string",
+    ),
+}
+"""The options that one look at their value decides: the check, and the expected value."""
 
 
 def check_confirm(confirm: object) -> None:
@@ -180,7 +186,7 @@ def _check_store(store: object) -> None:
     if store is None or (callable(getattr(store, "run", None)) and not isinstance(store, type)):
         return
     path = as_written(store) if isinstance(store, str) else "path"
-    message = f"store must be a store of rounds, such as SqliteStore({path}), not {_what_came(store)}"
+    message = f"store must be a store of rounds, such as SqliteStore({path}), not {_given_text(store)}"
     raise TypeError(message)
 
 
@@ -194,16 +200,16 @@ def _check_on_waiting(on_waiting: object) -> None:
         return
     is_function = callable(on_waiting) and not isinstance(on_waiting, type)
     if not is_function or not takes(on_waiting, 2):
-        what = "one that takes other arguments" if is_function else _what_came(on_waiting)
+        what = "one that takes other arguments" if is_function else _given_text(on_waiting)
         message = f"on_waiting must be a function of a call and its round, not {what}"
         raise TypeError(message)
 
 
-def _what_came(given: object) -> str:
+def _given_text(given: object) -> str:
     return f"the class {name_of(given)} itself" if isinstance(given, type) else received(given)
 
 
-def _exception_classes(given: object) -> ClassSet:
+def _exception_classes(given: object) -> tuple[type[BaseException], ...]:
     """Check the option `pass_through`.
 
     Raises:
@@ -216,7 +222,7 @@ def _exception_classes(given: object) -> ClassSet:
         if _is_of_python(cls):
             message = f"pass_through can't take {cls.__name__}: Python itself uses it to end functions"
             raise ValueError(message)
-    return ClassSet(classes)
+    return classes
 
 
 def _is_of_python(cls: type[BaseException]) -> bool:
@@ -226,7 +232,7 @@ def _is_of_python(cls: type[BaseException]) -> bool:
     return cls.__name__ == "CancelledError" and not issubclass(cls, Exception)
 
 
-def _result_classes(given: object) -> ClassSet:
+def _result_classes(given: object) -> tuple[type[Any], ...]:
     """Check the option `native_results`.
 
     Raises:
@@ -237,7 +243,7 @@ def _result_classes(given: object) -> ClassSet:
         if any(cls is plain for plain in _PLAIN):  # its metaclass may have an `__eq__`
             message = f"native_results can't take {cls.__name__}: such results are written as JSON"
             raise ValueError(message)
-    return ClassSet(classes)
+    return classes
 
 
 _PLAIN = (object, str, int, float, bool, NoneType, list, tuple, dict, set, frozenset)
@@ -262,23 +268,3 @@ def _refuse_class(option: str, kind: str, given: object) -> NoReturn:
         shown = f"an instance of {shown}: write the class, without parentheses"
     message = f"{option} must be a tuple of {kind}, not {shown}"
     raise ValueError(message)
-
-
-def _refuse(option: str, kind: str, value: object) -> NoReturn:
-    message = f"{option} must be {kind}, not {as_written(value)}"
-    raise ValueError(message)
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
-
-
-def with_classes(options: Mapping[str, Any]) -> tuple[dict[str, Any], Failures, ClassSet]:
-    """Return the options with tuples of classes, the maker of failed results, and the native classes.
-
-    Raises:
-        ValueError: something isn't such a class.
-    """
-    passed, native = _exception_classes(options["pass_through"]), _result_classes(options["native_results"])
-    known = {**options, "pass_through": passed.classes, "native_results": native.classes}
-    return known, Failures(options["show_errors"], options["report"], passed), native

@@ -9,19 +9,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..message_text import exception_text
-from ..tools.failures import WARNING, write_log
+from ..tools.logs import WARNING, write_log
 from .async_libraries import current_backend
-from .threads import context_for_thread, start_in_thread
+from .threads import ThreadRun, context_for_thread, start_in_thread
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .async_libraries import Signal
-
 T = TypeVar("T")
 
 
-async def in_thread(
+async def in_store_thread(
     function: Callable[[], T],
     undo: Callable[[T], object] | None = None,
     *,
@@ -43,8 +41,7 @@ async def in_thread(
         TimeoutError: the function takes longer than `grace`, and goes on alone.
         BaseException: whatever the function raises.
     """
-    backend = current_backend()
-    use = _Use(function, undo, backend.signal())
+    use = _StoreUse(function, undo)
     try:
         start_in_thread(use)
     except RuntimeError:  # the system gives no more threads, or the interpreter allows none
@@ -53,20 +50,20 @@ async def in_thread(
     wait = partial(use.signal.wait, None)
     try:
         if is_last:
-            await backend.start(wait, use.name).wait_shielded(grace)
+            await current_backend().start(wait, use.name).wait_shielded(grace)
         else:
             await wait()
     except BaseException:
-        if not use.goes_on_alone():  # it ended just before: what it did must be undone all the same
-            _start_alone(_Use(use.end_alone, None, backend.signal()))
+        if not use.leave():  # it ended just before: what it did must be undone all the same
+            _start_alone(_StoreUse(use.drop, None))
         raise
-    if use.goes_on_alone():
+    if use.leave():
         message = f"it takes longer than {grace:g} seconds, and goes on in a thread"
         raise TimeoutError(message)
     return cast("T", use.result())
 
 
-def _start_alone(use: _Use) -> None:
+def _start_alone(use: _StoreUse) -> None:
     """Run a function whose caller has stopped waiting."""
     try:
         start_in_thread(use)
@@ -74,64 +71,29 @@ def _start_alone(use: _Use) -> None:
         use.work()
 
 
-class _Use:
-    """One use of a store in its thread.
+class _StoreUse(ThreadRun):
+    """One use of a store in its thread; it runs even if its caller is gone.
 
     Args:
-        function: as for `in_thread`.
-        undo: as for `in_thread`.
-        signal: tells the caller that the function has ended.
+        function: as for `in_store_thread`.
+        undo: as for `in_store_thread`.
 
     Attributes:
-        name: of the thread meanwhile.
-        signal: as given.
         ends: a lock that nobody gets before the function has ended.
     """
 
-    __slots__ = (
-        "_context",
-        "_function",
-        "_has_ended",
-        "_is_left",
-        "_lock",
-        "_outcome",
-        "_undo",
-        "ends",
-        "signal",
-    )
+    __slots__ = ("_undo", "ends")
 
-    name = "operator_schema store"
+    may_be_skipped = False
 
-    def __init__(
-        self, function: Callable[[], Any], undo: Callable[[Any], object] | None, signal: Signal
-    ) -> None:
-        self._context = context_for_thread()
-        self._function = function
+    def __init__(self, function: Callable[[], Any], undo: Callable[[Any], object] | None) -> None:
+        super().__init__(function, "operator_schema store", context_for_thread(), _end)
         self._undo = undo
-        self.signal = signal
-        self._lock, self.ends = allocate_lock(), allocate_lock()
-        self._has_ended = self._is_left = False
-        self._outcome: Any = None
+        self.ends = allocate_lock()
         self.ends.acquire()
         _USES.add(self)
 
-    def work(self) -> None:
-        """Run the function, in the thread."""
-        try:
-            self._outcome = self._context.run(self._function)
-        except BaseException as error:  # noqa: BLE001  # the caller raises it
-            self._outcome = _Raised(error)
-        with self._lock:
-            self._has_ended = True
-            is_left = self._is_left
-        try:
-            if is_left:
-                self.end_alone()
-        finally:
-            _USES.discard(self)
-            self.ends.release()
-
-    def end_alone(self) -> None:
+    def drop(self) -> None:
         """Undo the work of the function, because its caller is gone, and log a failure."""
         try:
             outcome = self.result()
@@ -140,40 +102,19 @@ class _Use:
         except Exception as error:  # noqa: BLE001  # nobody is left to raise it to
             write_log(WARNING, "a store failed after its caller was cancelled: %s", exception_text(error))
 
-    def deliver(self) -> None:
-        """Tell the caller that the function has ended, from the thread."""
-        try:
-            self.signal.send()
-        except RuntimeError:  # the loop is closed, and its callers are gone
-            return
-
-    def goes_on_alone(self) -> bool:
-        """Stop waiting for the function; return whether it still runs."""
-        with self._lock:
-            self._is_left = not self._has_ended
-            return self._is_left
-
     def result(self) -> Any:
         """Return the result of the function, or raise its exception."""
-        if isinstance(self._outcome, _Raised):
-            raise self._outcome.error
-        return self._outcome
+        if isinstance(self.outcome, BaseException):
+            raise self.outcome
+        return self.outcome
 
 
-class _Raised:
-    """An exception that a function raised.
-
-    Attributes:
-        error: the exception.
-    """
-
-    __slots__ = ("error",)
-
-    def __init__(self, error: BaseException) -> None:
-        self.error = error
+def _end(use: Any) -> None:
+    _USES.discard(use)
+    use.ends.release()
 
 
-_USES: set[_Use] = set()
+_USES: set[_StoreUse] = set()
 """The uses of stores whose functions still run."""
 
 

@@ -9,8 +9,9 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, cast
 
 from ..tools.calls import ToolResult
-from ..tools.failures import ERROR, results_of, write_log
+from ..tools.failures import results_of
 from ..tools.injection import Progress, ProgressUpdate, connect
+from ..tools.logs import ERROR, write_log
 from ..tools.signature import close_awaitable, is_awaitable
 from .async_libraries import current_backend
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Self
 
-    from ..tools.calls import RawCall
+    from ..tools.calls import OnResult, RawCall
     from .async_libraries import Job, Signal, Start
 
     Context = Mapping[Any, Any]
@@ -113,6 +114,28 @@ def with_progress(
     progress = Progress() if reports is None else reports.progress
     # Not a copy: a mapping may make its values when it is asked for them.
     return ChainMap({Progress: progress}, cast("MutableMapping[Any, Any]", context)), reports
+
+
+async def run_and_give(on_result: OnResult, call: RawCall, start: Start) -> Any:
+    """Run a call, and pass its result to your program's function; log what that function raises.
+
+    Args:
+        on_result: your program's function.
+        call: the call.
+        start: runs it.
+    """
+    outcome = await start()
+    if type(outcome) is not ToolResult:
+        return outcome
+    try:
+        returned: Any = on_result(call, outcome)
+    except Exception as error:  # noqa: BLE001  # your program's own code
+        write_log(ERROR, "%s: the function given as on_result failed", call.name, error=error)
+        return outcome
+    if is_awaitable(returned):
+        close_awaitable(returned)
+        write_log(ERROR, "%s: on_result is a plain function, but returned something to await", call.name)
+    return outcome
 
 
 _leaving: set[Job] = set()

@@ -46,12 +46,12 @@ def wait_for(start: Callable[[], Coroutine[Any, Any, T]], slots: Slots, *, needs
         RuntimeError: the call would wait forever.
     """
     backends, waiting = running_backends(), waiting_backends()
-    place = slots.place_of_thread()
-    if not backends and not waiting and place is None:
+    slot = slots.slot_of_thread()
+    if not backends and not waiting and slot is None:
         return _run_here(start, waiting, needs_loop=needs_loop)
     # A loop that waits for a function here may still run other calls; it simply counts as blocked.
     homes = [*[backend.home() for backend in (*backends, *waiting)], *loops_waiting_here()]
-    with blocked.blocking(homes), slots.needed_by(place) as places:
+    with blocked.blocking(homes), slots.needed_by(slot) as places:
         if places:
             message = (
                 "run_sync would wait forever: the calls that wait for it hold all places under "

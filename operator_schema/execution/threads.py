@@ -9,14 +9,14 @@ from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
 from sys import modules
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from ..message_text import one_line
 from ..tools.calls import ToolResult
-from ..tools.failures import WARNING, write_log
+from ..tools.logs import WARNING, write_log
 from ..tools.signature import close_awaitable
 from .async_libraries import current_backend
-from .concurrency import PLACE, Slots
+from .concurrency import CURRENT_SLOT, Slots
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,7 @@ class Threads:
 
     def __init__(self, limit: int) -> None:
         self._slots = Slots(limit, is_shared=True)
-        self._left: set[_ThreadRun] = set()
+        self._left: set[ThreadRun] = set()
 
     @property
     def abandoned(self) -> int:
@@ -79,7 +79,7 @@ class Threads:
         if not (slots.acquire_now(name) or await slots.acquire(seconds, name)):
             message = f"no thread was free for it; {self.abandoned} still run after their calls took too long"
             raise TimeoutError(message)
-        run = _ThreadRun(function, name, context_for_thread(), self._end)
+        run = ThreadRun(function, name, context_for_thread(), self._end)
         try:
             start_in_thread(run)
         except Exception:  # no thread started, so nothing else gives the slot back
@@ -98,15 +98,15 @@ class Threads:
         Returns:
             The result of the function, or its exception.
         """
-        run = _ThreadRun(function, name, copy_context(), self._left.discard)
+        run = ThreadRun(function, name, copy_context(), self._left.discard)
         thread.put(partial(_work_in_lent, run))
         return await self._wait(run, None)
 
-    def _end(self, run: _ThreadRun) -> None:
+    def _end(self, run: ThreadRun) -> None:
         self._left.discard(run)
         self._slots.release(run.name)
 
-    async def _wait(self, run: _ThreadRun, seconds: float | None) -> Any:
+    async def _wait(self, run: ThreadRun, seconds: float | None) -> Any:
         try:
             await run.signal.wait(seconds)
         except BaseException:  # the call is cancelled
@@ -119,7 +119,7 @@ class Threads:
             raise TimeoutError  # the executor logs it
         return run.outcome
 
-    def _leave(self, run: _ThreadRun) -> bool:
+    def _leave(self, run: ThreadRun) -> bool:
         """Stop waiting for a function; return False if it has already ended and its outcome is there."""
         if not run.leave():
             return False
@@ -140,31 +140,17 @@ def context_for_thread() -> Context:
     return context
 
 
-class InThread(Protocol):
-    """Something that a thread does."""
-
-    @property
-    def name(self) -> str:
-        """The name of the thread meanwhile."""
-        ...
-
-    def work(self) -> None:
-        """Do it, and raise nothing."""
-
-    def deliver(self) -> None:
-        """Say that it has ended, when the thread is free for something else."""
-
-
-class _ThreadRun:
+class ThreadRun:
     """One function in its thread, with the context variables of its call.
 
     Args:
         function: the function.
-        name: name of the tool.
+        name: name of the thread meanwhile, such as that of the tool.
         context: the context variables in which it runs.
         end: called with this run, in its thread, when the function has ended.
 
     Attributes:
+        may_be_skipped: whether the function needn't begin once its call is over.
         name: as given.
         signal: tells its call that it has ended.
         outcome: its result or exception.
@@ -183,8 +169,10 @@ class _ThreadRun:
         "signal",
     )
 
+    may_be_skipped = True
+
     def __init__(
-        self, function: Callable[[], Any], name: str, context: Context, end: Callable[[_ThreadRun], None]
+        self, function: Callable[[], Any], name: str, context: Context, end: Callable[[ThreadRun], None]
     ) -> None:
         self._context = context
         self._end = end
@@ -197,12 +185,12 @@ class _ThreadRun:
         self.has_ended = False
 
     def work(self) -> None:
-        """Run the function, in the thread, unless its call is over."""
+        """Run the function, in the thread; raise nothing."""
         outcome = None
-        place = self._context.get(PLACE)
-        if place is not None:
-            place.thread = get_ident()
-        if not self._is_left:
+        slot = self._context.get(CURRENT_SLOT)
+        if slot is not None:
+            slot.thread = get_ident()
+        if not (self._is_left and self.may_be_skipped):
             try:
                 outcome = self._context.run(self._function)
             except BaseException as error:  # noqa: BLE001  # the caller raises it
@@ -211,9 +199,11 @@ class _ThreadRun:
             self.outcome = outcome
             self.has_ended = True
             is_left = self._is_left
-        if is_left:
-            self.drop()
-        self._end(self)
+        try:
+            if is_left:
+                self.drop()
+        finally:
+            self._end(self)
 
     def drop(self) -> None:
         """Release the outcome, which nobody gets."""
@@ -268,12 +258,12 @@ class _Worker:
 
     def __init__(self, idle: list[_Worker]) -> None:
         self._idle = idle
-        self._run: InThread | None = None
+        self._run: ThreadRun | None = None
         self._given = allocate_lock()
         self._given.acquire()
         self.thread = new_thread(self._work, _IDLE_NAME)
 
-    def give(self, run: InThread | None) -> None:
+    def give(self, run: ThreadRun | None) -> None:
         """Give the worker its next function, or None to end it, after taking it from the idle workers."""
         self._run = run
         self._given.release()
@@ -308,11 +298,11 @@ _idle: list[_Worker] = []
 """The idle workers of all executors; the last one was busy most recently."""
 
 
-def start_in_thread(run: InThread) -> None:
+def start_in_thread(run: ThreadRun) -> None:
     """Run a function in an idle thread, or in a new one.
 
     Args:
-        run: the function, as something that works and then says that it has ended.
+        run: the function.
 
     Raises:
         RuntimeError: the system gives no more threads, or the interpreter allows none.
@@ -400,7 +390,7 @@ def loops_waiting_here() -> list[Any]:
     return [] if lent is None else lent.homes()
 
 
-def _work_in_lent(run: _ThreadRun) -> None:
+def _work_in_lent(run: ThreadRun) -> None:
     run.work()
     run.deliver()
     if issubclass(type(run.outcome), KeyboardInterrupt):

@@ -15,7 +15,7 @@ from ..message_text import (
     writable_text,
 )
 from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, own_parts
-from ..tools.failures import DEBUG, ERROR, INFO, is_logged, write_log
+from ..tools.logs import DEBUG, ERROR, INFO, is_logged, write_log
 from ..tools.signature import outcome_of
 from .hooks import CONFIRM, DECISIONS, RunAgain, RunNormally
 from .input_copies import is_edited, own_copy

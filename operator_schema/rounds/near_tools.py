@@ -18,7 +18,7 @@ from ..json_values import is_object, to_json_text
 from ..message_text import quote
 from ..similar_names import nearest_names, words_of
 from ..tools.calls import arguments_to_decode
-from ..tools.failures import INFO
+from ..tools.logs import INFO
 from .tool_call import FAILURES
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from ..codec.codec import codec_of
 from ..errors import DecodeError
 from ..findings import Finding, shown_call
 from ..message_text import excerpt, one_line
-from ..tools.failures import DEBUG, INFO
+from ..tools.logs import DEBUG, INFO
 from ..tools.signature import outcome_of
 from .deciding import (
     TEXT_LENGTH,

@@ -11,7 +11,7 @@ from weakref import WeakMethod
 from ..errors import DuplicateToolError
 from ..immutable import Value
 from ..message_text import received
-from ..tools.failures import ERROR, write_log
+from ..tools.logs import ERROR, write_log
 from ..tools.signature import close_awaitable, is_awaitable, is_coroutine_function, is_generator_function
 from ..tools.tool_sources import places_of
 from .named_tools import NamedTools

@@ -9,7 +9,7 @@ from ..findings import shown_call
 from ..immutable import Value
 from ..json_values import copy_json
 from ..message_text import class_name_of, count_of, exception_text, one_line, quote, writable_text
-from ..tools.failures import ERROR, WARNING, RoundLog, write_log
+from ..tools.logs import ERROR, WARNING, logged_with_round, write_log
 from ..tools.signature import outcome_of
 from .chosen_calls import find_call
 from .commit import revised, settled, with_results
@@ -208,7 +208,7 @@ class Round(Value, Generic[Input]):
             ValueError: hooks are for a toolset that isn't nested in this one.
         """
         self._check_open()
-        with RoundLog(self):
+        with logged_with_round(self):
             return await self._decided(call_hooks_of(hooks, self.toolset).before)
 
     async def _decided(self, hooks: ForTools, asking: Asking | None = None) -> Self:
@@ -240,7 +240,7 @@ class Round(Value, Generic[Input]):
     def confirmed(self) -> Self:
         """Return the round in which pending calls of tools that say `confirm=True` are deferred."""
         self._check_open()
-        with RoundLog(self):
+        with logged_with_round(self):
             calls = [unless_confirmed(call) if call.state == "pending" else call for call in self.calls]
         return self._with(calls)
 
@@ -294,7 +294,7 @@ class Round(Value, Generic[Input]):
             )
             raise RoundError(message)
         given = input if arguments is None else waiting.tool.decode(arguments)
-        with RoundLog(self):
+        with logged_with_round(self):
             return self._replaced(_people().agreed(waiting, given, *_said(by, words)))
 
     def answer(
@@ -319,7 +319,7 @@ class Round(Value, Generic[Input]):
                 f"{shown_call(waiting.name, waiting.id)} has no question: use round.approve or round.reject"
             )
             raise RoundError(message)
-        with RoundLog(self):
+        with logged_with_round(self):
             return self._replaced(_people().answered(waiting, waiting.question, answer, *_said(by, words)))
 
     def reject(
@@ -339,7 +339,7 @@ class Round(Value, Generic[Input]):
             RoundError: no such call is deferred or pending, or several share the id.
         """
         waiting = self._find(call, "deferred or pending")
-        with RoundLog(self):
+        with logged_with_round(self):
             return self._replaced(_people().refused(waiting, reason, *_said(by, words)))
 
     def reject_open(self, reason: str = "", /, *, by: str | None = None, words: str = "") -> Round[Input]:
@@ -358,7 +358,7 @@ class Round(Value, Generic[Input]):
         self._check_open()
         said = _said(by, words)
         calls = list(self.calls)
-        with RoundLog(self):
+        with logged_with_round(self):
             for call in self.calls:
                 if call.state in _OPEN:
                     self._settlement.check_not_run(call)

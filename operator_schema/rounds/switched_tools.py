@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..tools.failures import WARNING, write_log
+from ..tools.logs import WARNING, write_log
 from ..tools.metadata import NO_CONTEXT, question_of
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from ..immutable import Value
 from ..json_values import copy_json, is_array, is_object, to_json_text
 from ..message_text import checked_text, count_of, excerpt, listed, one_line, writable_text
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode
-from ..tools.failures import ClassSet, Failures
+from ..tools.failures import Failures
 from .errors import RoundError
 from .input_copies import checked_input, own_arguments
 
@@ -39,7 +39,7 @@ to decide first · it can't be run."""
 DecidedBy = Literal["hook", "host", "executor"]
 """Who gave the result of a call, or refused the call."""
 
-FAILURES = Failures("type", str, ClassSet(()))
+FAILURES = Failures("type", str, ())
 """The texts for the model and the log when a call can't be run: the same as from an executor."""
 
 INTERRUPTED = "it was begun and interrupted, so nobody knows whether it did its work"

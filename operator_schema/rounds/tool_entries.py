@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..errors import DuplicateToolError
 from ..immutable import Value
 from ..tools.tool import Tool
-from ..tools.tool_sources import places_of, tell_if_undescribed, tools_of
+from ..tools.tool_sources import places_of, tools_of, warn_if_undescribed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -97,7 +97,7 @@ def _entries_of_member(member: Any) -> list[ToolEntry]:
         raise TypeError(message)
     tools = tools_of(member if _holds_tools(kind, member) else [member])
     for tool in tools:
-        tell_if_undescribed(tool)
+        warn_if_undescribed(tool)
     return [ToolEntry(tool) for tool in tools]
 
 

@@ -21,10 +21,10 @@ from ..message_text import (
     writable_text,
 )
 from ..similar_names import no_such_prefix
-from ..tools.failures import WARNING, write_log
 from ..tools.function import tool
 from ..tools.injected_values import WholeContext  # noqa: TC001  # the tool evaluates its annotations
 from ..tools.injection import skip
+from ..tools.logs import WARNING, write_log
 from ..tools.signature import is_coroutine_function
 from .offer import make_offer
 from .ranking import best, fused, in_turn, is_from, similarities

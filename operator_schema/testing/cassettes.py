@@ -31,7 +31,7 @@ from ..rounds import ChangedArguments
 from ..rounds.near_tools import near_names
 from ..similar_names import nearest_names
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_call
-from ..tools.failures import ERROR, write_log
+from ..tools.logs import ERROR, write_log
 from ..tools.tool import Tool
 from .calls import differences
 

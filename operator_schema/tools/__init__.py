@@ -23,20 +23,11 @@ if TYPE_CHECKING:
     from .content import Text as Text
     from .describe import describe_tools as describe_tools
     from .describe import documentation_of as documentation_of
-    from .describe import parameters_of as parameters_of
-    from .describe import schema_of_parameters as schema_of_parameters
-    from .describe import schema_response as schema_response
     from .document_tools import DocumentOutput as DocumentOutput
     from .document_tools import document_output as document_output
     from .document_tools import document_tool as document_tool
     from .document_tools import tool_of_document as tool_of_document
-    from .failures import ERROR as ERROR
-    from .failures import INFO as INFO
-    from .failures import WARNING as WARNING
-    from .failures import write_log as write_log
-    from .function import InputTool as InputTool
     from .function import output_tool as output_tool
-    from .function import tool_input as tool_input
     from .injected_values import WholeContext as WholeContext
     from .injection import Progress as Progress
     from .injection import ProgressUpdate as ProgressUpdate
@@ -44,6 +35,12 @@ if TYPE_CHECKING:
     from .injection import register_handed_through as register_handed_through
     from .injection import register_injected as register_injected
     from .injection import skip as skip
+    from .input_tool import InputTool as InputTool
+    from .input_tool import tool_input as tool_input
+    from .logs import ERROR as ERROR
+    from .logs import INFO as INFO
+    from .logs import WARNING as WARNING
+    from .logs import write_log as write_log
     from .metadata import MCP_HINTS as MCP_HINTS
     from .metadata import STATEMENTS as STATEMENTS
     from .metadata import ToolAnnotations as ToolAnnotations
@@ -54,6 +51,9 @@ if TYPE_CHECKING:
     from .output import StructuredOutput as StructuredOutput
     from .output import WrittenOutput as WrittenOutput
     from .output import items_of as items_of
+    from .parameter_lists import parameters_of as parameters_of
+    from .parameter_lists import schema_of_parameters as schema_of_parameters
+    from .parameter_lists import schema_response as schema_response
     from .signature import is_awaitable as is_awaitable
     from .signature import is_coroutine_function as is_coroutine_function
     from .tool import Tool as Tool
@@ -70,16 +70,18 @@ else:
             "..introspect.other_leaves": "write_base64",
             ".calls": "RawCall ToolResult arguments_to_decode",
             ".content": "Audio File Image Part Resource Text",
-            ".describe": "describe_tools documentation_of parameters_of schema_of_parameters schema_response",
+            ".describe": "describe_tools documentation_of",
             ".document_tools": "DocumentOutput document_output document_tool tool_of_document",
-            ".failures": "ERROR INFO WARNING write_log",
-            ".function": "InputTool output_tool tool_input",
+            ".logs": "ERROR INFO WARNING write_log",
+            ".function": "output_tool",
             ".injected_values": "WholeContext",
             ".injection": "Progress ProgressUpdate RawArguments register_handed_through register_injected"
             " skip",
+            ".input_tool": "InputTool tool_input",
             ".metadata": "MCP_HINTS STATEMENTS ToolAnnotations is_duration",
             ".options": "check_options_for_all",
             ".output": "NO_OUTPUT StructuredOutput WrittenOutput items_of",
+            ".parameter_lists": "parameters_of schema_of_parameters schema_response",
             ".signature": "is_awaitable is_coroutine_function",
             ".tool": "Tool ToolDefinition",
             ".tool_sources": "check_is_tool is_undescribed place_of_tool tools_in tools_of",

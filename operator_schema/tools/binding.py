@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, cast
 from ..errors import SchemaError
 from ..findings import about_type
 from ..introspect.classes import SOURCE
-from ..introspect.node_kinds import visit
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..message_text import one_line, quote
 from .injection import Progress, RawArguments
@@ -21,19 +20,15 @@ from .signature import is_generator_function, takes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping, Sequence
-
-    from .calls import DecodedCall
-    from .signature import Callee, Parameter
-
-    Context = Mapping[Any, Any]
-    Injected = tuple[Parameter, Sequence[Any], Any]
-    from collections.abc import Sequence
     from typing import ClassVar
 
     from ..codec.codec import Codec
     from ..introspect.classes import ParameterSource
     from ..introspect.nodes import Graph
-    from .signature import Parameter
+    from .calls import DecodedCall
+    from .signature import Callee, Parameter
+
+    Injected = tuple[Parameter, Sequence[Any], Any]
 
 
 class CallPlan:
@@ -362,5 +357,7 @@ def class_of_inputs(codec: Codec[Any]) -> type[Any]:
 
 def keeps_all(graph: Graph) -> bool:
     """Return whether instances keep all values, which they don't for an `InitVar`."""
+    from ..introspect.node_kinds import visit  # few programs encode inputs
+
     nodes = visit([graph.root, *graph.definitions.values()])
     return not any(field.init_only for node in nodes if isinstance(node, ObjectNode) for field in node.fields)

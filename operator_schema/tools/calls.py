@@ -1,15 +1,15 @@
-"""A model's call, its result, and the interface between a round and the executor."""
+"""What are a model's call and its result, and what does an executor need of a round?"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import deepcopy
 from os import urandom
-from types import MappingProxyType, NoneType
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from ..immutable import Value, set_once
-from ..json_values import is_array, is_object, to_json_text
+from ..json_values import is_object, to_json_text
 from ..message_text import checked_text, exception_text, received
 
 if TYPE_CHECKING:
@@ -540,45 +540,3 @@ if TYPE_CHECKING:
                 limited: shortens the results that a hook or a person gave; None to leave them.
             """
             ...
-
-
-# --- arguments that take long to decode ----------------------------------------------------------
-
-LONG = 4096
-"""Characters of JSON above which the arguments of an async function are decoded in a thread.
-
-Measured on CPython 3.11: a thread takes 0.1 ms. Decoding takes 0.02 ms (one string) to 0.35 ms (many
-small values) at this length, up to 1.4 ms at 16,000 characters, 10 ms at 64,000 and 0.2 s at 1,000,000.
-"""
-
-_VALUE_LENGTH = 8
-"""How many characters a value other than a string counts as."""
-
-_SHORT = frozenset({int, float, bool, NoneType})
-"""Classes of values that contain no others."""
-
-
-def takes_long(arguments: object) -> bool:
-    """Return whether decoding arguments would block an event loop for too long."""
-    if isinstance(arguments, (str, bytes, bytearray)):
-        return len(arguments) > LONG
-    left = LONG
-    waiting: list[Any] = [arguments]
-    while waiting:
-        value = waiting.pop()
-        inside: Any = ()
-        if value.__class__ is dict or is_object(value):
-            inside = value.values()
-        elif is_array(value):
-            inside = value
-        elif isinstance(value, str):
-            left -= len(value)
-        left -= _VALUE_LENGTH * len(inside)
-        for item in inside if left > 0 else ():
-            if type(item) is str:
-                left -= len(item)
-            elif type(item) not in _SHORT:
-                waiting.append(item)
-        if left < 0:
-            return True
-    return False

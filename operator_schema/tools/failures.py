@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from ..codec.problems import ignored_places
@@ -21,116 +20,18 @@ from ..message_text import (
     show_path,
 )
 from .calls import ToolResult, own_parts
-from .signature import close_awaitable, is_awaitable
+from .logs import ERROR, INFO, WARNING, has_plain_traceback, write_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import TypeAlias
 
     from ..errors import ToolNotFoundError
     from ..findings import Finding
-    from .calls import OnResult, RawCall, ResultCode
+    from .calls import RawCall, ResultCode
     from .content import Part
 
     Outcome: TypeAlias = "ToolResult | Passed | BaseException"
-    Start: TypeAlias = "Callable[[], Coroutine[Any, Any, Any]]"
-    from logging import Logger
-
-
-DEBUG, INFO, WARNING, ERROR = 10, 20, 30, 40
-"""The levels of `logging`, which is imported only when there is something to log."""
-
-_MOST_EXCEPTIONS = 200
-_DEEPEST_GROUP = 20
-
-
-_ROUND: ContextVar[Any] = ContextVar("round", default=None)
-"""The round whose calls are decided on or run here."""
-
-
-class RoundLog:
-    """A context in which each log record has the id of a round and its conversation.
-
-    Args:
-        work: the round.
-    """
-
-    __slots__ = ("_token", "_work")
-
-    def __init__(self, work: Any) -> None:
-        self._work = work
-
-    def __enter__(self) -> None:
-        self._token = _ROUND.set(self._work)
-
-    def __exit__(self, *_: object) -> None:
-        _ROUND.reset(self._token)
-
-
-def write_log(level: int, message: str, *arguments: object, error: BaseException | None = None) -> None:
-    """Log one message, with the traceback of an exception if there is one.
-
-    The record has the attributes `round_id` and `conversation`; both are None outside of a round.
-
-    Exceptions of logging itself (from a handler of your program, or an exception that can't be printed) are
-    dropped, so that no call loses its result.
-
-    Args:
-        level: as in `logging`.
-        message: with a `%s` for each argument.
-        arguments: the arguments for the message.
-        error: the exception whose traceback is logged.
-    """
-    logger = _logger()
-    if not logger.isEnabledFor(level):
-        return
-    if error is not None and not has_plain_traceback(error):
-        message, arguments, error = f"{message}: %s", (*arguments, exception_text(error)), None
-    work = _ROUND.get()
-    # What an executor runs needn't be one of our rounds.
-    extra = {
-        name: getattr(work, key, None) for name, key in (("round_id", "id"), ("conversation", "conversation"))
-    }
-    with suppress(Exception):  # handlers and filters are your program's own code
-        logger.log(level, message, *arguments, exc_info=error, extra=extra)
-
-
-def is_logged(level: int) -> bool:
-    """Return whether messages of this level are logged; check this before you prepare a costly one."""
-    return _logger().isEnabledFor(level)
-
-
-def _logger() -> Logger:
-    from logging import getLogger
-
-    return getLogger("operator_schema")
-
-
-def has_plain_traceback(error: BaseException) -> bool:
-    """Return whether `traceback` can write an exception with all its causes.
-
-    It can't if an attribute raises an error or groups nest too deeply, and hundreds of causes would take too
-    long.
-    """
-    waiting: list[tuple[BaseException, int]] = [(error, 0)]
-    seen: set[int] = set()
-    try:
-        while waiting:
-            current, depth = waiting.pop()
-            if id(current) in seen:
-                continue
-            seen.add(id(current))
-            if len(seen) > _MOST_EXCEPTIONS or depth > _DEEPEST_GROUP:
-                return False
-            earlier = (current.__cause__, current.__context__)
-            waiting += [(related, depth) for related in earlier if related is not None]
-            getattr(current, "__notes__", None)
-            inside: Sequence[BaseException] = getattr(current, "exceptions", ())
-            if isinstance(current, BaseExceptionGroup):
-                waiting += [(inner, depth + 1) for inner in inside]
-    except Exception:  # noqa: BLE001  # the exception's own code
-        return False
-    return True
 
 
 ShowErrors = Literal["type", "message", "traceback"]
@@ -174,33 +75,14 @@ def _ignored_arguments(error: DecodeError) -> list[str]:
     return [quote(str(path[0])) if len(path) == 1 else show_path(path) for path in places]
 
 
-class ClassSet:
-    """Classes of values that are passed on unchanged.
+def is_of_class(value: object, classes: Sequence[type]) -> bool:
+    """Return whether a value is an instance of one of the classes.
 
-    Subclasses count. Only the type of a value is tested, because its `__class__` and the subclass test of a
-    metaclass may run any code.
-
-    Args:
-        classes: the classes, in any order.
+    Only the type of the value is asked: its `__class__`, and the subclass test of a metaclass, may run any
+    code.
     """
-
-    __slots__ = ("_classes",)
-
-    def __init__(self, classes: Sequence[type]) -> None:
-        self._classes = classes
-
-    @property
-    def classes(self) -> Sequence[type]:
-        """The given classes."""
-        return self._classes
-
-    def __bool__(self) -> bool:
-        return bool(self._classes)
-
-    def has(self, value: object) -> bool:
-        """Return whether a value is of one of the classes."""
-        above = _ORDER.__get__(type(value))
-        return any(cls is known for cls in self._classes for known in above)
+    above = _ORDER.__get__(type(value))
+    return any(cls is known for cls in classes for known in above)
 
 
 _ORDER: Any = vars(type)["__mro__"]
@@ -263,11 +145,11 @@ class Failures:
     __slots__ = ("_pass_through", "_report", "_show")
 
     def __init__(
-        self, show: ShowErrors, report: Callable[[DecodeError], str], pass_through: ClassSet
+        self, show: ShowErrors, report: Callable[[DecodeError], str], pass_through: Sequence[type]
     ) -> None:
         self._show: ShowErrors = show
         self._report = report
-        self._pass_through = ClassSet((*pass_through.classes, NoAnswerError))
+        self._pass_through = (*pass_through, NoAnswerError)
 
     def not_found(self, call: RawCall, error: ToolNotFoundError, names: Sequence[str]) -> ToolResult:
         """Return the result for an unknown tool: it lists the tools if no name is similar."""
@@ -427,11 +309,11 @@ class Failures:
         The others in the group are logged, since nothing else would report them.
         """
         leaves = _leaves(error)
-        wanted = [leaf for leaf in leaves if self._pass_through.has(leaf)]
+        wanted = [leaf for leaf in leaves if is_of_class(leaf, self._pass_through)]
         if not wanted:
             return None
         for leaf in leaves:
-            if not self._pass_through.has(leaf):
+            if not is_of_class(leaf, self._pass_through):
                 _log(
                     WARNING,
                     call,
@@ -588,42 +470,3 @@ def _cut_parts(parts: tuple[Part, ...], left: int, note: str) -> tuple[Part, ...
 
 def _length(part: Part) -> int:
     return sum([len(getattr(part, name, None) or "") for name in _READ])
-
-
-def _give_result(on_result: OnResult, call: RawCall, result: ToolResult) -> None:
-    """Pass a result to your program's function when it arrives, and log exceptions of this function."""
-    try:
-        returned: Any = on_result(call, result)
-    except Exception as error:  # noqa: BLE001  # your program's own code
-        write_log(ERROR, "%s: the function given as on_result failed", call.name, error=error)
-        return
-    if is_awaitable(returned):
-        close_awaitable(returned)
-        write_log(ERROR, "%s: on_result is a plain function, but returned something to await", call.name)
-
-
-def giving(on_result: OnResult, call: RawCall, start: Start) -> Start:
-    """Return an awaitable that runs a call and also passes its result to your program's function."""
-
-    async def given() -> Any:
-        outcome = await start()
-        if type(outcome) is ToolResult:
-            _give_result(on_result, call, outcome)
-        return outcome
-
-    return given
-
-
-def under_name(start: Start, name: str) -> Start:
-    """Return an awaitable that runs a call whose result has the name that the model wrote."""
-
-    async def renamed() -> Any:
-        outcome = await start()
-        return outcome.replace(name=name) if type(outcome) is ToolResult else outcome
-
-    return renamed
-
-
-async def counted(result: ToolResult) -> ToolResult:
-    """Return the result itself: outside of a round, no hook can ask for another run."""
-    return result

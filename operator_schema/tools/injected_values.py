@@ -8,6 +8,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Literal, TypeVar, Union, get_args, get_origin
 
 from ..errors import MissingContextError, ToolError
+from ..immutable import Value
 from ..introspect.hints import Unresolved, name_of
 from ..message_text import class_name, listed, one_line, quote
 from ..similar_names import nearest
@@ -31,14 +32,11 @@ class WholeContext:
     """The annotation of an injected parameter that gets the context itself."""
 
 
-class _Shape:
+class _Shape(Value):
     """A type without its arguments, and its arguments."""
 
-    __slots__ = ("args", "origin")
-
-    def __init__(self, origin: Any, args: tuple[Any, ...]) -> None:
-        self.origin = origin
-        self.args = args
+    origin: Any
+    args: tuple[Any, ...]
 
 
 def injected_values(

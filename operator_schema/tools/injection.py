@@ -29,7 +29,6 @@ from ..errors import DecodeError
 from ..findings import Finding
 from ..immutable import Value
 from ..introspect.hints import Unresolved, name_of
-from ..introspect.leaf_checks import misfit
 from ..introspect.leaves import CheckedEncoder, SchemaLeaf, described_leaf, trusted_leaf
 from ..introspect.nodes import LeafNode, ObjectNode
 from ..json_values import MAX_PROBLEMS, copy_json
@@ -139,10 +138,8 @@ def framework_fields(graph: Graph, *, is_made: bool) -> Sequence[str]:
     root = graph.resolve_root()
     if not isinstance(root, ObjectNode):
         return ()
-    found: list[str] = []
-    for field in root.fields:
-        if field.node.__class__ in _WITH_CLASS and _is_framework(field.node):
-            found.append(field.name)  # noqa: PERF401  # a comprehension would cost each registration a call
+    nodes = [(field.name, field.node) for field in root.fields if field.node.__class__ in _WITH_CLASS]
+    found = [name for name, node in nodes if _is_framework(node)]
     return found if is_made or framework_of(root.type) is None else ["", *found]
 
 
@@ -449,6 +446,8 @@ class RawArguments(Value):
             SchemaError: the schema isn't such a document, or has a part that can't be checked, or a default
                 that doesn't fit.
         """
+        from ..introspect.leaf_checks import misfit  # few tools describe raw arguments
+
         leaf = described_leaf(cls, json_schema, cls, _arguments_of, cls({}))
         if misfit(leaf.json_schema, {}) is None:
             return leaf

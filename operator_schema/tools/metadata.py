@@ -13,13 +13,7 @@ from ..immutable import Value
 from ..introspect.docstrings import split_summary
 from ..json_values import copy_json, without_surrogates
 from ..message_text import received
-from .signature import (
-    close_awaitable,
-    is_awaitable,
-    is_coroutine_function,
-    is_generator_function,
-    required_parameters,
-)
+from .signature import close_awaitable, is_awaitable, is_coroutine_function, is_generator_function, takes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -129,9 +123,9 @@ class ToolAnnotations(Value):
         return f"ToolAnnotations({stated})"
 
 
-_kept: Any = vars(ToolAnnotations)["meta"]
+_meta_slot: Any = vars(ToolAnnotations)["meta"]
 # A reader can't change the data of the tool.
-type.__setattr__(ToolAnnotations, "meta", property(lambda self: copy_json(_kept.__get__(self))))
+type.__setattr__(ToolAnnotations, "meta", property(lambda self: copy_json(_meta_slot.__get__(self))))
 
 
 NOTHING_STATED = ToolAnnotations()
@@ -147,41 +141,10 @@ def as_json_object(given: Any) -> dict[str, Any] | None:
     return encoded
 
 
-def contradiction(annotations: ToolAnnotations) -> tuple[str, str] | None:
-    """Return message and remedy for statements that contradict each other; None if none do."""
-    if annotations.read_only and annotations.destructive:
-        return "it can't be both read_only and destructive", "Keep one of the two"
-    return None
-
-
 _MOST_SECONDS = int(float_info.max)
 # Compiled when they are needed: most names don't need them.
 _BREAK = r"[\W_]+"
 _WORD = r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[^\W_]+"
-
-
-class Documentation(Value):
-    """The documentation of a tool.
-
-    Attributes:
-        summary: its first sentence, which the model gets with every request.
-        details: the rest, which the model may get on demand, or None.
-        description: both, as they were written.
-    """
-
-    summary: str
-    details: str | None
-    description: str
-
-    if not TYPE_CHECKING:
-
-        def __new__(cls, summary, details, description):
-            self = cls._draft()
-            self.summary = summary
-            self.details = details
-            self.description = description
-            self.__class__ = cls
-            return self
 
 
 class Metadata(Value):
@@ -189,7 +152,9 @@ class Metadata(Value):
 
     Attributes:
         name: the name that the model calls.
-        documentation: the documentation for the model.
+        summary: the first sentence of its documentation, which the model gets with every request.
+        details: the rest of it, which the model may get on demand, or None.
+        description: both, as they were written.
         enabled: whether the model may call it, or a function that decides; None leaves it to the registry.
         timeout: seconds that a call may take; None leaves it to the executor.
         tags: labels by which your program can choose tools.
@@ -202,7 +167,9 @@ class Metadata(Value):
     """
 
     name: str
-    documentation: Documentation
+    summary: str
+    details: str | None
+    description: str
     enabled: Enabled = None
     timeout: float | None = None
     tags: tuple[str, ...] = ()
@@ -213,12 +180,14 @@ class Metadata(Value):
     annotations: ToolAnnotations = NOTHING_STATED
     max_content: float | None = None
 
-    if not TYPE_CHECKING:
+    if not TYPE_CHECKING:  # for speed: every tool has one
 
         def __new__(
             cls,
             name,
-            documentation,
+            summary,
+            details,
+            description,
             enabled,
             timeout,
             tags,
@@ -231,7 +200,9 @@ class Metadata(Value):
         ):
             self = cls._draft()
             self.name = name
-            self.documentation = documentation
+            self.summary = summary
+            self.details = details
+            self.description = description
             self.enabled = enabled
             self.timeout = timeout
             self.tags = tags
@@ -245,85 +216,14 @@ class Metadata(Value):
             return self
 
 
-class HasMetadata:
-    """The metadata of a tool, as properties of the tool."""
-
-    _metadata: Metadata
-
-    @property
-    def name(self) -> str:
-        """The name that the model calls."""
-        return self._metadata.name
-
-    @property
-    def summary(self) -> str:
-        """The first sentence of its documentation."""
-        return self._metadata.documentation.summary
-
-    @property
-    def details(self) -> str | None:
-        """Its documentation after the summary, or None."""
-        return self._metadata.documentation.details
-
-    @property
-    def description(self) -> str:
-        """Its whole documentation: summary and details."""
-        return self._metadata.documentation.description
-
-    @property
-    def examples(self) -> tuple[Any, ...]:
-        """Arguments of calls, as JSON values that the caller owns."""
-        return tuple([copy_json(example) for example in self._metadata.examples])
-
-    @property
-    def tags(self) -> tuple[str, ...]:
-        """Labels by which your program can choose tools."""
-        return self._metadata.tags
-
-    @property
-    def timeout(self) -> float | None:
-        """Seconds that a call may take; None leaves it to the executor."""
-        return self._metadata.timeout
-
-    @property
-    def threads(self) -> bool | None:
-        """Whether a function that isn't async runs in a thread; None leaves it to the executor."""
-        return self._metadata.threads
-
-    @property
-    def max_content(self) -> float | None:
-        """Characters that the text of a result may have; None leaves it to the executor."""
-        return self._metadata.max_content
-
-    @property
-    def annotations(self) -> ToolAnnotations:
-        """Statements for the program that offers it, such as `read_only`; the model doesn't see them."""
-        return self._metadata.annotations
-
-    @property
-    def enabled(self) -> Enabled:
-        """Whether the model may call it, or a function that decides this; None leaves it to the registry."""
-        return self._metadata.enabled
-
-    @property
-    def described_by(self) -> str | None:
-        """Name of the tool that gives the long documentation on demand, or None."""
-        return self._metadata.described_by
-
-    @property
-    def describes_tools(self) -> bool:
-        """Whether it returns the documentation of other tools, like a tool made by `describe_tools`."""
-        return self._metadata.describes_tools
-
-
 AUTO_GENERATED = "Auto generated."
 """The end of an automatically generated description."""
 
 
 def read_documentation(
     name: str, description: str | None, summary: str | None, doc: str | None
-) -> Documentation:
-    """Return the documentation of a tool, from its options or its docstring.
+) -> tuple[str, str | None, str]:
+    """Return summary, details and description of a tool, from its options or its docstring.
 
     Args:
         name: the name of the tool.
@@ -335,12 +235,12 @@ def read_documentation(
     text = without_surrogates((text or "").strip())
     if summary is not None:
         summary = without_surrogates(summary.strip())
-        return Documentation(summary, text or None, f"{summary}\n\n{text}".strip())
+        return summary, text or None, f"{summary}\n\n{text}".strip()
     if not text and description is None:
         text = f"Use this tool for {name}. {AUTO_GENERATED}"
-        return Documentation(text, None, text)
+        return text, None, text
     first, rest = split_summary(text)
-    return Documentation(first, rest, text)
+    return first, rest, text
 
 
 LEAST_CONTENT = 200
@@ -416,9 +316,8 @@ def question_of(switch: Switch) -> bool | Callable[[Context], bool]:
 
 
 def _takes(function: Any) -> int | None:
-    """Return how many arguments a switch takes: 0, 1, or None if it can't be called."""
-    by_position, by_name = required_parameters(function)
-    return None if by_name or by_position > 1 else by_position
+    """Return how many arguments a switch gets: 0, 1, or None if it can't be called with either."""
+    return next((count for count in (0, 1) if takes(function, count)), None)
 
 
 def _answer(answer: object) -> bool:

@@ -1,4 +1,4 @@
-"""The options of `tool`, `tool_input`, `Tool.with_` and `Tool.definition`: the type and the check of each."""
+"""Which options do `tool`, `tool_input` and `Tool.with_` take, and how are they checked and used?"""
 
 from __future__ import annotations
 
@@ -24,7 +24,6 @@ from .metadata import (
     Metadata,
     ToolAnnotations,
     as_json_object,
-    contradiction,
     is_content_limit,
     is_duration,
     is_switch,
@@ -164,9 +163,10 @@ def check_options(
         if wrong is not None:
             found[option] = about_type((), "bad_option", owner, *wrong)
     if not STATEMENTS.isdisjoint(given) and found.keys().isdisjoint(STATEMENTS):
-        contradicting = contradiction(stated(given, before))
-        if contradicting is not None:
-            found["read_only"] = about_type((), "bad_option", owner, *contradicting)
+        now = stated(given, before)
+        if now.read_only and now.destructive:
+            message = "it can't be both read_only and destructive"
+            found["read_only"] = about_type((), "bad_option", owner, message, "Keep one of the two")
     if by_position and _ONE_NAME.fullmatch(given["description"]):
         message = f"description is {as_written(given['description'])}, not a sentence"
         found["description"] = about_type(
@@ -177,6 +177,20 @@ def check_options(
         message = f"the name {what} is refused by providers" if name != "" else "it has no name"
         found["name"] = about_type((), "bad_name", owner, message, _NAME_REMEDY)
     return found
+
+
+def valid_options(
+    caller: TakesOptions, owner: str, name: Any, options: dict[str, Any], *, by_position: bool = False
+) -> tuple[dict[str, Any], dict[str, Finding]]:
+    """Return the valid options, and by name the complaints about the others.
+
+    Raises:
+        TypeError: an option doesn't exist.
+    """
+    check_option_names(owner, options, caller)
+    wrong = check_options({**options, "name": name}, by_position=by_position)
+    valid = {key: value for key, value in options.items() if key not in wrong} if wrong else options
+    return valid, wrong
 
 
 def check_options_for_all(owner: str, options: Mapping[str, Any]) -> None:
@@ -205,23 +219,21 @@ def _complain(option: str, value: Any) -> tuple[str, str] | None:
             return str(error), "Give a value that Codec takes"
         return None
     fits, kind, remedy = _ROWS.get(option, _ANY)
-    return None if fits(value) else (f"{option} is {as_written(value)}, not {kind}", remedy)
+    if fits(value) or (value is None and option not in _NEVER_NONE):
+        return None
+    return f"{option} is {as_written(value)}, not {kind}", remedy
 
 
 def _is_text(value: object) -> bool:
-    return value is None or isinstance(value, str)
+    return isinstance(value, str)
 
 
 def _is_name(value: object) -> bool:
-    return value is None or (isinstance(value, str) and _TOOL_NAME.fullmatch(value) is not None)
-
-
-def _is_enabled(value: object) -> bool:
-    return value is None or is_switch(value)
+    return isinstance(value, str) and _TOOL_NAME.fullmatch(value) is not None
 
 
 def _is_timeout(value: Any) -> bool:
-    return value is None or (is_duration(value) and value > 0)
+    return is_duration(value) and value > 0
 
 
 def _is_collection(value: object) -> bool:
@@ -241,42 +253,41 @@ def _is_flag(value: object) -> bool:
     return isinstance(value, bool)
 
 
-def _is_choice(value: object) -> bool:
-    return value is None or isinstance(value, bool)
-
-
 def _is_title(value: object) -> bool:
-    return value is None or (isinstance(value, str) and bool(value.strip()) and not has_surrogate(value))
+    return isinstance(value, str) and bool(value.strip()) and not has_surrogate(value)
 
 
 def _is_meta(value: object) -> bool:
-    return value is None or (isinstance(value, Mapping) and as_json_object(value) is not None)
+    return isinstance(value, Mapping) and as_json_object(value) is not None
 
 
 _ANY: tuple[Callable[[Any], bool], str, str] = (lambda _: True, "", "")
 _ROWS: dict[str, tuple[Callable[[Any], bool], str, str]] = {
-    "name": (lambda name: isinstance(name, str), "a string", _NAME_REMEDY),
+    "name": (_is_text, "a string", _NAME_REMEDY),
     "description": (_is_text, "a string", "Write it as text"),
     "summary": (_is_text, "a string", "Write it as text"),
     "described_by": (_is_name, "the name of a tool", "Give the name of a tool"),
     "skip": (are_names, "a list of names", 'Write skip=("db",)'),
     "flatten": (_is_flag, "True or False", _FLAG_REMEDY),
-    "enabled": (_is_enabled, "a boolean or a plain function", SWITCH_REMEDY),
+    "enabled": (is_switch, "a boolean or a plain function", SWITCH_REMEDY),
     "timeout": (_is_timeout, "a positive number", "Give it in seconds"),
     "max_content": (
-        lambda value: value is None or is_content_limit(value),
+        is_content_limit,
         f"an integer of at least {LEAST_CONTENT}",
         "Give it in characters, or math.inf for no limit",
     ),
-    "threads": (_is_choice, "True or False", _FLAG_REMEDY),
+    "threads": (_is_flag, "True or False", _FLAG_REMEDY),
     "examples": (_are_examples, "a list", "Give a list, with the arguments of one call in each item"),
     "tags": (are_names, "a list of strings", 'Write tags=("files",)'),
     "output": _ANY,
     "title": (_is_title, "a text", "Write a name for people"),
     "meta": (_is_meta, "a JSON object", "Give a dict with strings as keys and JSON values"),
-    **dict.fromkeys(FLAGS, (_is_choice, "True or False", f"{_FLAG_REMEDY}, or leave it out")),
+    **dict.fromkeys(FLAGS, (_is_flag, "True or False", f"{_FLAG_REMEDY}, or leave it out")),
 }
 """The options that aren't for the codec: the check, the expected value, and the remedy."""
+
+_NEVER_NONE = frozenset({"name", "skip", "flatten", "examples", "tags"})
+"""The options for which None isn't the same as leaving them out."""
 
 _KNOWN: Mapping[TakesOptions, frozenset[str]] = {
     "tool": CODEC_OPTIONS | _ROWS.keys() - {"output", "described_by"},
@@ -367,12 +378,12 @@ def doc_of(codec: Codec[Any]) -> str | None:
 
 def make_metadata(name: str, options: Mapping[str, Any], doc: str | None, codec: Codec[Any]) -> Metadata:
     """Make the metadata of a tool from checked options."""
-    documentation = read_documentation(name, options.get("description"), options.get("summary"), doc)
+    texts = read_documentation(name, options.get("description"), options.get("summary"), doc)
     if not options:
-        return Metadata(name, documentation)
+        return Metadata(name, *texts)
     return Metadata(
         name,
-        documentation,
+        *texts,
         options.get("enabled"),
         options.get("timeout"),
         tuple(options.get("tags", ())),
@@ -426,8 +437,9 @@ def changed_metadata(metadata: Metadata, given: Mapping[str, Any], codec: Codec[
     kept = {option: given[option] for option in _AS_GIVEN if option in given}
     description, summary = given.get("description"), given.get("summary")
     if description is not None or summary is not None:
-        text = metadata.documentation.details if description is None else description
-        kept["documentation"] = read_documentation(given["name"], text, summary, None)
+        text = metadata.details if description is None else description
+        texts = read_documentation(given["name"], text, summary, None)
+        kept |= dict(zip(("summary", "details", "description"), texts, strict=True))
     if "tags" in given:
         kept["tags"] = tuple(given["tags"])
     if "examples" in given:

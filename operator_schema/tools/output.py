@@ -1,4 +1,4 @@
-"""The declared type of a tool's result, and the text that the model gets."""
+"""How are the results of a tool written for the model and for programs, given their declared type?"""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from ..findings import about_type
 from ..immutable import Value
 from ..introspect.classes import form_of
 from ..introspect.hints import Scope, Unresolved, evaluate_forward, is_type
-from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import AnyNode, ArrayNode, ScalarNode
 from ..json_values import has_surrogate, is_object, to_json_text
 from .injection import holds_handed_through, is_union
@@ -24,43 +23,27 @@ from .injection import holds_handed_through, is_union
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from types import ModuleType
-    from typing import Self
 
     from ..codec.codec import Codec
     from ..findings import Finding
     from ..introspect.leaves import SchemaLeaf
     from .content import Part
 
-    Notes = tuple[Finding, ...]
-    Write = Callable[[object], tuple[str, Any, Notes]]
 
-
-class WrittenOutput(Value):
+class WrittenOutput(NamedTuple):
     """A result in all forms.
 
     Attributes:
         text: the text for the model.
-        json: the JSON value that the text represents.
+        json: the JSON value that the text represents; for content parts, a description without their data.
         notes: the parts that don't fit the declared type.
-        parts: content parts that the function returned.
+        parts: content parts that the function returned, with every text in a form that UTF-8 can encode.
     """
 
     text: str
     json: Any
     notes: tuple[Finding, ...] = ()
     parts: tuple[Part, ...] = ()
-
-    if not TYPE_CHECKING:  # for speed alone, as in `introspect/nodes.py`: every call makes one
-
-        def __new__(cls, text: str, json: Any, notes: tuple[Finding, ...], parts: tuple[Part, ...]) -> Self:
-            """Make an output."""
-            self = cls._draft()
-            self.text = text
-            self.json = json
-            self.notes = tuple(notes) if notes.__class__ is list else notes
-            self.parts = tuple(parts) if parts.__class__ is list else parts
-            self.__class__ = cls
-            return self
 
 
 class OutputType:
@@ -80,7 +63,7 @@ class OutputType:
         self._describes_data = False
         self._written = written
         self._scope: Scope | None = scope
-        self._type: Any = hint if isinstance(hint, Unresolved) else _awaited(hint)
+        self._type: Any = hint if isinstance(hint, Unresolved) else _without_awaitable(hint)
         self._codec: Any = MISSING
 
     @property
@@ -95,7 +78,7 @@ class OutputType:
             hint = evaluate_forward(evaluate_forward(self._written, self._scope), self._scope)
             if isinstance(hint, Unresolved):
                 return None
-            self._type = _awaited(hint)
+            self._type = _without_awaitable(hint)
         return self._type
 
     def codec(self) -> ResultCodec[Any] | None:
@@ -121,9 +104,9 @@ class OutputType:
             found = about_type((where,), "unresolved", owner, hint.message, hint.remedy)
             return [found] if _is_broken(found) else []
         wrong = self._register()
-        if wrong and not (any(map(_is_too_deep, wrong)) or _is_unwritable(hint)):
+        if wrong and not (any(one.code == "too_deep" for one in wrong) or _is_unwritable(hint)):
             wrong = [complaint for complaint in wrong if _is_broken(complaint)]
-        return [_of_result(complaint, owner, where) for complaint in wrong]
+        return [_complaint_about_result(complaint, owner, where) for complaint in wrong]
 
     def _register(self) -> list[Finding]:
         """Create the codec and release the annotation; return the complaints about the type."""
@@ -143,7 +126,7 @@ class OutputType:
 
     def _make_codec(self, hint: Any, names: Mapping[str, Any]) -> Codec[Any]:
         if holds_handed_through(hint):
-            hint = _data_of(hint)
+            hint = _declared_data(hint)
             self._describes_data = hint is not Any
         if not self._leaves:
             try:
@@ -172,15 +155,14 @@ class OutputType:
             return WrittenOutput(text, text)
         codec = self._codec_for(value, text)
         if text is None and type(value) not in _NO_PARTS and _is_open(codec) and _holds_parts(value):
-            return _in_parts(value, name, is_lenient=is_lenient)
+            return _write_as_parts(value, name, is_lenient=is_lenient)
         try:
-            return _in_json(codec, value, text, is_lenient=is_lenient)
+            return _write_as_json(codec, value, text, is_lenient=is_lenient)
         except EncodeError as error:
-            if is_lenient and _holds_parts(
-                value
-            ):  # the function has done its work, and there is something to show
-                written = _in_parts(value, name, is_lenient=True)
-                return written.replace(notes=(*error.findings, *written.notes))
+            # The function has done its work, and there is something to show.
+            if is_lenient and _holds_parts(value):
+                written = _write_as_parts(value, name, is_lenient=True)
+                return written._replace(notes=(*error.findings, *written.notes))
             raise EncodeError(name, error.findings, error.omitted) from None
 
     def _takes_any_text(self) -> bool:
@@ -192,71 +174,14 @@ class OutputType:
             return codec_of(Any)
         codec = self.codec()
         if codec is None or (self._describes_data and holds_handed_through(type(value))):
-            return codec_of(_own_type(value), codec=ResultCodec)
+            return codec_of(_dataclass_or_any(value), codec=ResultCodec)
         return codec
 
 
-def _data_of(hint: Any) -> Any:
-    """Return the type of the data that `Annotated[CallToolResult, T]` declares, or Any."""
-    types = [item for item in getattr(hint, "__metadata__", ()) if is_type(item)]
-    return types[0] if types else Any
+# --- the declared type ---------------------------------------------------------------------------
 
 
-def _in_json(codec: Codec[Any], value: object, text: str | None, *, is_lenient: bool) -> WrittenOutput:
-    json, notes = codec.encode_leniently(value) if is_lenient else (codec.encode(value), ())
-    if text is None:
-        is_text = issubclass(type(json), str)  # as that of a date
-        text = cast("str", json) if is_text else to_json_text(json)
-    return WrittenOutput(text, json, notes)
-
-
-def _is_open(codec: Codec[Any]) -> bool:
-    """Return whether a type doesn't describe the content of a value, or of a list of values."""
-    root = codec.graph.root
-    return isinstance(root.items if isinstance(root, ArrayNode) else root, AnyNode)
-
-
-def _holds_parts(value: object) -> bool:
-    """Return whether a value is a content part, or a list or tuple with one."""
-    return holds_parts(value, items_of(value))
-
-
-def _in_parts(value: object, name: str, *, is_lenient: bool) -> WrittenOutput:
-
-    def write(item: object) -> tuple[str, Any, tuple[Finding, ...]]:
-        text, codec = _plain_text(item), codec_of(_own_type(item), codec=ResultCodec)
-        written = _in_json(codec, item, text, is_lenient=is_lenient)
-        return written.text, written.json, written.notes
-
-    try:
-        found = write_parts(value, items_of(value), write)
-    except EncodeError as error:
-        raise EncodeError(name, error.findings, error.omitted) from None
-    return WrittenOutput(*found)
-
-
-def _plain_text(value: object) -> str | None:
-    """Return a string that is written unchanged; None for other values, and for lone surrogates."""
-    if not issubclass(type(value), str):  # unlike `isinstance`, this runs no code of the value
-        return None
-    text = str.__str__(cast("str", value))
-    return text if text.isascii() or not has_surrogate(text) else None
-
-
-def items_of(value: object) -> Sequence[object]:
-    """Return the items of a list or tuple; none for any other value, such as a named tuple."""
-    is_several = type(value) is list or type(value) is tuple
-    return cast("Sequence[object]", value) if is_several else ()
-
-
-_WRITABLE = frozenset({str, int, float, bool, dict, list, NoneType})
-"""Types that need no check."""
-
-_NO_PARTS = frozenset({int, float, bool, dict, NoneType})
-"""Classes of values that neither are nor contain content parts."""
-
-
-def _awaited(hint: Any) -> Any:
+def _without_awaitable(hint: Any) -> Any:
     """Return the type of the result, without the `Awaitable` around it."""
     if hint is MISSING:
         return None
@@ -266,6 +191,32 @@ def _awaited(hint: Any) -> Any:
 
 
 _AWAITABLE = frozenset({collections.abc.Awaitable, collections.abc.Coroutine})
+
+
+def _declared_data(hint: Any) -> Any:
+    """Return the type of the data that `Annotated[CallToolResult, T]` declares, or Any."""
+    types = [item for item in getattr(hint, "__metadata__", ()) if is_type(item)]
+    return types[0] if types else Any
+
+
+_WRITABLE = frozenset({str, int, float, bool, dict, list, NoneType})
+"""Types that need no check."""
+
+
+def _is_broken(complaint: Finding) -> bool:
+    from ..introspect.unresolved_names import BROKEN  # only a wrong annotation needs it
+
+    return complaint.code == "unresolved" and complaint.remedy in BROKEN
+
+
+def _complaint_about_result(complaint: Finding, owner: str, where: str) -> Finding:
+    path, remedy = (where, *complaint.path), complaint.remedy
+    if _is_broken(complaint):
+        return complaint.replace(path=path, type=owner)
+    if remedy != content_parts().INSTEAD:
+        remedy = f"{remedy}, or declare Any, as for the classes of native_results"
+    message = f"the result can't be written as JSON: {complaint.message}"
+    return complaint.replace(path=path, type=owner, message=message, remedy=remedy)
 
 
 _MOST_DEPTH: Final = 100
@@ -294,46 +245,16 @@ def _is_unwritable(hint: Any, depth: int = 0) -> bool:
     if any(_is_unwritable(argument, inner) for argument in get_args(hint)):
         return True
     cls: type[Any] = found
-    if form_of(cls) is not None or cls in _NEVER or issubclass(cls, (Iterator, AsyncIterator)):
+    if form_of(cls) is not None or found is _CALLABLE or issubclass(cls, (Iterator, AsyncIterator)):
         return True
     is_open = cls.__flags__ & inspect.TPFLAGS_IS_ABSTRACT or getattr(cls, "_is_protocol", False)
     return not (is_open or issubclass(cls, _PLAIN))
 
 
-def _is_too_deep(complaint: Finding) -> bool:
-    return complaint.code == "too_deep"
-
-
-def _is_broken(complaint: Finding) -> bool:
-    from ..introspect.unresolved_names import BROKEN  # only a wrong annotation needs it
-
-    return complaint.code == "unresolved" and complaint.remedy in BROKEN
-
-
-def _of_result(complaint: Finding, owner: str, where: str) -> Finding:
-    path, remedy = (where, *complaint.path), complaint.remedy
-    if _is_broken(complaint):
-        return complaint.replace(path=path, type=owner)
-    if remedy != content_parts().INSTEAD:
-        remedy = f"{remedy}, or declare Any, as for the classes of native_results"
-    message = f"the result can't be written as JSON: {complaint.message}"
-    return complaint.replace(path=path, type=owner, message=message, remedy=remedy)
-
-
+_CALLABLE: Any = Callable
 _LISTS: frozenset[Any] = frozenset({list, tuple, collections.abc.Sequence})
 """Declarations of a list of content parts."""
 
-
-@cache
-def content_parts() -> ModuleType:
-    """Import and return the module of content parts; results that are JSON values don't need it."""
-    # An import takes longer than writing most results, even where the module is there already.
-    from . import content
-
-    return content
-
-
-_NEVER: frozenset[Any] = frozenset({Callable})
 _PLAIN = (str, int, float, list, tuple, set, frozenset, Mapping)
 """Classes whose instances, including those of subclasses, have a JSON form."""
 
@@ -346,55 +267,84 @@ def _has_schema(hint: Any) -> bool:
     return True
 
 
-def _own_type(value: object) -> Any:
+NO_OUTPUT = OutputType(MISSING, MISSING, Scope(None, {}))
+
+
+# --- values --------------------------------------------------------------------------------------
+
+
+_NO_PARTS = frozenset({int, float, bool, dict, NoneType})
+"""Classes of values that neither are nor contain content parts."""
+
+
+def _plain_text(value: object) -> str | None:
+    """Return a string that is written unchanged; None for other values, and for lone surrogates."""
+    if not issubclass(type(value), str):  # unlike `isinstance`, this runs no code of the value
+        return None
+    text = str.__str__(cast("str", value))
+    return text if text.isascii() or not has_surrogate(text) else None
+
+
+def _dataclass_or_any(value: object) -> Any:
     cls = type(value)
     return cls if hasattr(cls, "__dataclass_fields__") else Any
 
 
-NO_OUTPUT = OutputType(MISSING, MISSING, Scope(None, {}))
+def _is_open(codec: Codec[Any]) -> bool:
+    """Return whether a type doesn't describe the content of a value, or of a list of values."""
+    root = codec.graph.root
+    return isinstance(root.items if isinstance(root, ArrayNode) else root, AnyNode)
 
 
-class PartsOutput(NamedTuple):
-    """Content parts in all forms.
-
-    Attributes:
-        text: the text for a model that gets only text.
-        json: a description of the parts, without their data; a string for a text.
-        notes: the parts that could not be written unchanged.
-        parts: the parts, with every text in a form that UTF-8 can encode.
-    """
-
-    text: str
-    json: Any
-    notes: Notes
-    parts: tuple[Part, ...]
+def _write_as_json(codec: Codec[Any], value: object, text: str | None, *, is_lenient: bool) -> WrittenOutput:
+    json, notes = codec.encode_leniently(value) if is_lenient else (codec.encode(value), ())
+    if text is None:
+        is_text = issubclass(type(json), str)  # as that of a date
+        text = cast("str", json) if is_text else to_json_text(json)
+    return WrittenOutput(text, json, notes)
 
 
-def holds_parts(value: object, items: Iterable[object]) -> bool:
-    """Return whether a value is a content part, or one of its items is."""
+# --- content parts -------------------------------------------------------------------------------
+
+
+@cache
+def content_parts() -> ModuleType:
+    """Import and return the module of content parts; results that are JSON values don't need it."""
+    # An import takes longer than writing most results, even where the module is there already.
+    from . import content
+
+    return content
+
+
+def items_of(value: object) -> Sequence[object]:
+    """Return the items of a list or tuple; none for any other value, such as a named tuple."""
+    is_several = type(value) is list or type(value) is tuple
+    return cast("Sequence[object]", value) if is_several else ()
+
+
+def _holds_parts(value: object) -> bool:
+    """Return whether a value is a content part, or a list or tuple with one."""
     parts: frozenset[type] = content_parts().PARTS
     try:
-        return type(value) in parts or not parts.isdisjoint(map(type, items))
+        return type(value) in parts or not parts.isdisjoint(map(type, items_of(value)))
     except Exception:  # noqa: BLE001  # the code of a metaclass
         return False
 
 
-def write_parts(value: object, items: Iterable[object], write: Write) -> PartsOutput:
-    """Write a content part, or a list with content parts.
-
-    Args:
-        value: a content part, or a list; of a list, only the items count.
-        items: items of the list: parts, strings, and other values, each of which becomes a `Text`.
-        write: turns a value that isn't a part into text and JSON value, with a note for everything that
-            doesn't fit.
+def _write_as_parts(value: object, name: str, *, is_lenient: bool) -> WrittenOutput:
+    """Write a content part, or a list of parts, strings and other values, each of which becomes a `Text`.
 
     Raises:
         EncodeError: an item has no JSON form, such as a list with another part in it.
     """
-    if type(value) in content_parts().PARTS:
-        return _written(value, (), write)
-    found = [_written(item, (index,), write) for index, item in enumerate(items)]
-    return PartsOutput(
+    try:
+        if type(value) in content_parts().PARTS:
+            return _write_part(value, (), is_lenient=is_lenient)
+        items = enumerate(items_of(value))
+        found = [_write_part(item, (index,), is_lenient=is_lenient) for index, item in items]
+    except EncodeError as error:
+        raise EncodeError(name, error.findings, error.omitted) from None
+    return WrittenOutput(
         "\n".join([part.text for part in found]),
         [part.json for part in found],
         tuple([note for part in found for note in part.notes]),
@@ -402,26 +352,31 @@ def write_parts(value: object, items: Iterable[object], write: Write) -> PartsOu
     )
 
 
-def _written(item: Any, place: tuple[int, ...], write: Write) -> PartsOutput:
+def _write_part(item: Any, place: tuple[int, ...], *, is_lenient: bool) -> WrittenOutput:
+    """Write a content part, or another value as a `Text`."""
     known = content_parts()
     is_resource = type(item) is known.Resource
     holds_text = type(item) is known.Text or (is_resource and item.text is not None)
     if type(item) in known.PARTS and not holds_text:
-        return PartsOutput(item.as_text(), item.as_dict(), (), (item,))
+        return WrittenOutput(item.as_text(), item.as_dict(), (), (item,))
+    value = item.text if holds_text else item
+    codec = codec_of(_dataclass_or_any(value), codec=ResultCodec)
     try:
-        text, json, notes = write(item.text if holds_text else item)
+        written = _write_as_json(codec, value, _plain_text(value), is_lenient=is_lenient)
     except EncodeError as error:
-        raise EncodeError(error.name, _within(place, error.findings), error.omitted) from None
-    notes = _within(place, notes)
+        raise EncodeError(error.name, _at_place(place, error.findings), error.omitted) from None
+    text, notes = written.text, _at_place(place, written.notes)
     if not is_resource:
-        return PartsOutput(text, json, notes, (known.Text(text),))
+        return WrittenOutput(text, written.json, notes, (known.Text(text),))
     part = item.replace(text=text)
-    return PartsOutput(part.as_text(), {**part.as_dict(), "text": text}, notes, (part,))
+    return WrittenOutput(part.as_text(), {**part.as_dict(), "text": text}, notes, (part,))
 
 
-def _within(place: tuple[int, ...], problems: Sequence[Finding]) -> Notes:
+def _at_place(place: tuple[int, ...], problems: Sequence[Finding]) -> tuple[Finding, ...]:
     return tuple([problem.replace(path=(*place, *problem.path)) for problem in problems])
 
+
+# --- results as objects --------------------------------------------------------------------------
 
 RESULT_KEY = "result"
 """The key that holds a result that isn't an object."""
@@ -471,6 +426,8 @@ def structured_output_of(codec: ResultCodec[Any] | None) -> StructuredOutput | N
         return None
     if isinstance(root, ScalarNode) and root.type == "string":
         return None
+    from ..introspect.node_kinds import json_types_of  # few programs need objects
+
     types = json_types_of(root, codec.graph.definitions)
     return StructuredOutput(codec, types != _OBJECT)
 

@@ -1,4 +1,4 @@
-"""Separates the parameters that the model gives from those that your program injects."""
+"""Which parameters of a function does the model give, and which does your program inject?"""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import (
     Any,
     ForwardRef,
     Literal,
+    NamedTuple,
     get_args,
     get_origin,
 )
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from .signature import Callee, Parameter
 
 
-class Parameters:
+class Parameters(NamedTuple):
     """The parameters of a function: the model gives some, and your program injects the others.
 
     Attributes:
@@ -53,24 +54,14 @@ class Parameters:
         complaints: the complaints about them.
     """
 
-    __slots__ = ("complaints", "declared", "injected", "input_annotation", "visible")
-
-    def __init__(
-        self,
-        visible: list[Parameter],
-        declared: list[Declared],
-        injected: list[Injected],
-        input_annotation: Any,
-        complaints: list[Finding],
-    ) -> None:
-        self.visible = visible
-        self.declared = declared
-        self.injected = injected
-        self.input_annotation = input_annotation
-        self.complaints = complaints
+    visible: list[Parameter]
+    declared: list[Declared]
+    injected: list[Injected]
+    input_annotation: Any
+    complaints: list[Finding]
 
 
-class Signature:
+class Signature(NamedTuple):
     """The evaluated annotations of a function.
 
     Attributes:
@@ -80,13 +71,10 @@ class Signature:
         scope: the meanings of the remaining forward references.
     """
 
-    __slots__ = ("hints", "receiver", "returns", "scope")
-
-    def __init__(self, receiver: Parameter | None, hints: list[Any], returns: Any, scope: Scope) -> None:
-        self.receiver = receiver
-        self.hints = hints
-        self.returns = returns
-        self.scope = scope
+    receiver: Parameter | None
+    hints: list[Any]
+    returns: Any
+    scope: Scope
 
 
 def evaluate_signature(callee: Callee, namespace: Mapping[str, Any], frame: FrameType | None) -> Signature:

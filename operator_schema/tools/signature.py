@@ -1,4 +1,4 @@
-"""Reads the parameters of a callable from its code object, and whether it is async."""
+"""How is a callable called: with which parameters, and does its result have to be awaited?"""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ import sys
 from contextlib import suppress
 from dataclasses import MISSING
 from types import FunctionType, MethodType
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..findings import UnfitError
 from ..immutable import Value
 from ..introspect.classes import annotations_of
 from ..message_text import one_line
-from .injection import is_union
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from types import CodeType, FrameType
-    from typing import Self
 
 
 Kind = Literal["positional_only", "positional", "keyword_only", "rest", "extra"]
@@ -282,46 +280,6 @@ def _inside(function: Any) -> Any:
     return getattr(function.__class__, "__call__", None)  # noqa: B004  # not whether, but what
 
 
-def required_parameters(function: Any) -> tuple[int, int]:
-    """Return how many arguments a callable needs, as far as it can be seen: by position, and only by name."""
-    bound, named = 0, frozenset[str]()
-    for _ in range(_WRAPPED_AT_MOST):
-        if isinstance(function, functools.partial):
-            bound, named = bound + len(function.args), named | function.keywords.keys()
-            function = function.func
-        elif isinstance(function, MethodType):
-            bound, function = bound + 1, function.__func__
-        elif _passes_on(function):
-            function = function.__wrapped__
-        elif isinstance(function, FunctionType):
-            return _required(function, bound, named)
-        else:
-            bound, function = bound + 1, getattr(function.__class__, "__call__", None)  # noqa: B004  # not whether, but what
-    return 0, 0
-
-
-def _passes_on(function: Any) -> bool:
-    """Return whether a callable passes its arguments to the one that it wraps."""
-    if not hasattr(function, "__wrapped__"):
-        return False
-    return not isinstance(function, FunctionType) or bool(function.__code__.co_flags & inspect.CO_VARARGS)
-
-
-def _required(function: FunctionType, bound: int, named: Collection[str]) -> tuple[int, int]:
-    code, defaults = function.__code__, function.__defaults__ or ()
-    by_position = code.co_varnames[bound : code.co_argcount - len(defaults)]
-    end = code.co_argcount + code.co_kwonlyargcount
-    by_name = [
-        name
-        for name in code.co_varnames[code.co_argcount : end]
-        if name not in named and name not in (function.__kwdefaults__ or ())
-    ]
-    first_named = next((i for i, name in enumerate(by_position) if name in named), len(by_position))
-    # Parameters after one that is bound by name can be given only by name.
-    behind = [name for name in by_position[first_named:] if name not in named]
-    return first_named, len(behind) + len(by_name)
-
-
 def is_coroutine_function(function: Any) -> bool:
     """Return whether a call returns something to await."""
     return bool(flags_of(function) & (inspect.CO_COROUTINE | inspect.CO_ITERABLE_COROUTINE))
@@ -345,6 +303,37 @@ def gives_context_manager(callee: Callee) -> bool:
     return False
 
 
+def takes(function: Any, count: int) -> bool:
+    """Return whether a function can be called with a number of positional arguments."""
+    # What a wrapper with `*args` takes, the marks of its decorator say; any other takes what its code says.
+    if type(function) is FunctionType and not (function.__dict__ and _has_rest(function)):
+        return _takes_by_code(function, count)
+    try:
+        inspect.signature(function).bind(*[None] * count)
+    except TypeError:
+        return False
+    except Exception:  # noqa: BLE001  # a function in C may have no signature; or the code of an object
+        return True
+    return True
+
+
+def _takes_by_code(function: FunctionType, count: int) -> bool:
+    """Answer as `takes` does for a plain function, without its signature, which takes 40 µs."""
+    code = function.__code__
+    most = code.co_argcount
+    named = code.co_varnames[most : most + code.co_kwonlyargcount]
+    if not set(named).issubset(function.__kwdefaults__ or ()):
+        return False
+    return most - len(function.__defaults__ or ()) <= count and (_has_rest(function) or count <= most)
+
+
+def _has_rest(function: FunctionType) -> bool:
+    return bool(function.__code__.co_flags & inspect.CO_VARARGS)
+
+
+# --- what a call returns -------------------------------------------------------------------------
+
+
 def is_awaitable(value: object) -> bool:
     """Return whether `await` takes a value.
 
@@ -362,30 +351,6 @@ def close_awaitable(value: object) -> None:
         close = getattr(value, "close", None)
         if close is not None:
             close()
-
-
-def takes(function: Any, count: int) -> bool:
-    """Return whether a function can be called with a number of positional arguments."""
-    if type(function) is FunctionType and not function.__dict__:  # a decorator leaves its marks there
-        return _takes_by_code(function, count)
-    try:
-        inspect.signature(function).bind(*[None] * count)
-    except TypeError:
-        return False
-    except Exception:  # noqa: BLE001  # a function in C may have no signature; or the code of an object
-        return True
-    return True
-
-
-def _takes_by_code(function: FunctionType, count: int) -> bool:
-    """Answer as `takes` does for a function without decorators, without its signature, which takes 40 µs."""
-    code = function.__code__
-    most = code.co_argcount
-    named = code.co_varnames[most : most + code.co_kwonlyargcount]
-    if not set(named).issubset(function.__kwdefaults__ or ()):
-        return False
-    has_rest = bool(code.co_flags & inspect.CO_VARARGS)
-    return most - len(function.__defaults__ or ()) <= count and (has_rest or count <= most)
 
 
 async def outcome_of(function: Callable[..., Any], /, *given: Any) -> Any:
@@ -416,110 +381,3 @@ def _is_cancelled_alone(error: BaseException) -> bool:
     except RuntimeError:  # another event loop runs here, such as that of trio
         return True
     return task is not None and not task.cancelling()
-
-
-_COPIED = (
-    *("__module__", "__name__", "__qualname__", "__doc__"),
-    *(("__type_params__",) if sys.version_info >= (3, 12) else ()),
-)
-
-
-def copy_attributes(function: Any, home: str, description: str) -> dict[str, Any]:
-    """Return the attributes that make a tool look like its function, as `functools.wraps` does.
-
-    Args:
-        function: the function of the tool, or its input type.
-        home: name of the module that makes the tool, for a function without a module.
-        description: description of the tool, for a function without a docstring.
-    """
-    content: dict[str, Any] = {}
-    is_named = hasattr(function, "__qualname__") and not is_union(function)
-    if not is_named:
-        # The module and docstring of a partial or a union belong to its class.
-        content["__module__"], content["__doc__"] = home, description
-    for attribute in _COPIED if is_named else ():
-        value: object = getattr(function, attribute, None)
-        if value is not None:
-            content[attribute] = value
-    content["__wrapped__"] = function
-    if getattr(function, "__isabstractmethod__", False):
-        content["__isabstractmethod__"] = True
-    # Python 3.14 evaluates them here, and they may hold any code, or a name that isn't known yet.
-    with suppress(Exception):
-        content["__annotations__"] = function.__annotations__
-    if sys.version_info >= (3, 14) and getattr(function, "__annotate__", None) is not None:
-        content["__annotate__"] = function.__annotate__
-    return content
-
-
-def _not_a_function(what: str) -> str:
-    """Return the message for a framework that was given a tool instead of a function.
-
-    Args:
-        what: what the framework tried.
-    """
-    return (
-        f"a Tool isn't a function, and {what}; give the framework the function, tool.__wrapped__, or give it "
-        "tool.definition() and run the calls with an Executor"
-    )
-
-
-def _coroutine_mark(module: str, *names: str) -> Any:
-    """Return the object with which a module marks functions as coroutine functions.
-
-    Args:
-        module: its name.
-        names: names of the object, which differ between releases of Python.
-    """
-    asked = sys.modules.get(module)  # if it is the caller, it is loaded
-    return next((getattr(asked, name) for name in names if hasattr(asked, name)), None)
-
-
-class FunctionLike:
-    """An immutable object in place of a function, for frameworks that inspect it."""
-
-    _is_async: bool
-
-    @property
-    def _is_coroutine_marker(self) -> Any:
-        # Python 3.12: `inspect.iscoroutinefunction` compares it with this object.
-        names = ("_is_coroutine_mark", "_is_coroutine_marker")  # of Python 3.13, and of 3.12
-        return _coroutine_mark("inspect", *names) if self._is_async else None
-
-    @property
-    def _is_coroutine(self) -> Any:
-        # `asyncio.iscoroutinefunction` does so before Python 3.14.
-        return _coroutine_mark("asyncio.coroutines", "_is_coroutine") if self._is_async else None
-
-    if not TYPE_CHECKING:  # checkers would find no misspelt name any more
-
-        def __getattr__(self, name: str) -> Any:
-            # An attribute of the class would also affect the annotation `Tool`.
-            if name == "__get_pydantic_core_schema__":
-                return _refuse_pydantic
-            message = f"{type(self).__name__!r} object has no attribute {name!r}"
-            raise AttributeError(message, name=name, obj=self)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        if name == "__isabstractmethod__":  # `abc.abstractmethod` leaves its mark on what it decorates
-            self.__dict__[name] = value
-            return
-        message = f"a Tool is immutable: {name} can't be set; with_ returns a changed copy"
-        if not hasattr(self.__class__, name):  # as decorators of frameworks do
-            message = _not_a_function(f"{name} can't be set on it")
-        raise AttributeError(message)
-
-    def __delattr__(self, name: str) -> NoReturn:
-        message = f"a Tool is immutable: {name} can't be deleted"
-        raise AttributeError(message)
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: object) -> Self:
-        return self
-
-
-def _refuse_pydantic(*_: object) -> NoReturn:
-    message = _not_a_function("pydantic can't read it")
-    raise TypeError(message)

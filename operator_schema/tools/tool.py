@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from functools import cache
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypedDict, TypeVar, cast, overload
@@ -10,26 +11,20 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypedDict, TypeVar, c
 from ..errors import DecodeError, SchemaError, ToolError
 from ..introspect.docstrings import split_summary
 from ..introspect.nodes import ObjectNode, UnionNode
+from ..json_values import copy_json
 from ..message_text import received
 from .binding import bound, call_arguments, check_first_parameter, class_of_inputs, is_unbound, keeps_all
-from .injection import RawArguments
-from .metadata import HasMetadata, pascal_case
+from .injection import RawArguments, is_union
+from .metadata import pascal_case
 from .options import changed_input, changed_metadata, check_option_names, check_options, style_in
 from .output import structured_output_of
-from .signature import (
-    FunctionLike,
-    caller_module,
-    close_awaitable,
-    copy_attributes,
-    is_awaitable,
-    is_coroutine_function,
-)
+from .signature import caller_module, close_awaitable, is_awaitable, is_coroutine_function
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable, Mapping
     from inspect import Signature
     from types import ModuleType
-    from typing import Concatenate, Unpack
+    from typing import Concatenate, NoReturn, Self, Unpack
 
     import typing_extensions  # a type checker has it
 
@@ -39,7 +34,7 @@ if TYPE_CHECKING:
     from ..json_copies import Original
     from ..schema.style import SchemaStyle, StyleOptions
     from .binding import CallPlan
-    from .metadata import Metadata
+    from .metadata import Enabled, Metadata, ToolAnnotations
     from .options import ToolChanges
     from .output import OutputType, StructuredOutput, WrittenOutput
 
@@ -74,12 +69,13 @@ class ToolDefinition(TypedDict):
     input_schema: dict[str, Any]
 
 
-class Tool(HasMetadata, FunctionLike, Generic[P, R]):
+class Tool(Generic[P, R]):
     """A function, or an input type, that a model can call; made by `tool` or `tool_input`.
 
     In Python, you call it like its function, and it binds like a method. It is immutable.
     """
 
+    _metadata: Metadata
     _codec: Codec[Any]
     _options: Mapping[str, Any]
     _output: OutputType
@@ -103,10 +99,10 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         function: Any,
         plan: CallPlan | None,
         home: str,
-    ) -> Any:
+    ) -> Self:
         """Make a tool from its parts; it belongs to the module that called `tool` or `tool_input`."""
         content: dict[str, Any] = {
-            **copy_attributes(function, home, metadata.documentation.description),
+            **_attributes_of(function, home, metadata.description),
             "_metadata": metadata,
             "_codec": codec,
             "_options": options,
@@ -120,17 +116,82 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         return cls._with_content(content)
 
     @classmethod
-    def _with_content(cls, content: dict[str, Any]) -> Any:
+    def _with_content(cls, content: dict[str, Any]) -> Self:
         made = object.__new__(cls)
         object.__setattr__(made, "__dict__", content)
         return made
 
-    def _copy(self, **content: Any) -> Any:
+    def _copy(self, **content: Any) -> Self:
         if "_metadata" in content:
             content["_forms"] = {}  # they describe the tool before the change
         return self._with_content({**self.__dict__, **content})
 
     # --- what it is ----------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The name that the model calls."""
+        return self._metadata.name
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of its documentation."""
+        return self._metadata.summary
+
+    @property
+    def details(self) -> str | None:
+        """Its documentation after the summary, or None."""
+        return self._metadata.details
+
+    @property
+    def description(self) -> str:
+        """Its whole documentation: summary and details."""
+        return self._metadata.description
+
+    @property
+    def examples(self) -> tuple[Any, ...]:
+        """Arguments of calls, as JSON values that the caller owns."""
+        return tuple([copy_json(example) for example in self._metadata.examples])
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Labels by which your program can choose tools."""
+        return self._metadata.tags
+
+    @property
+    def timeout(self) -> float | None:
+        """Seconds that a call may take; None leaves it to the executor."""
+        return self._metadata.timeout
+
+    @property
+    def threads(self) -> bool | None:
+        """Whether a function that isn't async runs in a thread; None leaves it to the executor."""
+        return self._metadata.threads
+
+    @property
+    def max_content(self) -> float | None:
+        """Characters that the text of a result may have; None leaves it to the executor."""
+        return self._metadata.max_content
+
+    @property
+    def annotations(self) -> ToolAnnotations:
+        """Statements for the program that offers it, such as `read_only`; the model doesn't see them."""
+        return self._metadata.annotations
+
+    @property
+    def enabled(self) -> Enabled:
+        """Whether the model may call it, or a function that decides this; None leaves it to the registry."""
+        return self._metadata.enabled
+
+    @property
+    def described_by(self) -> str | None:
+        """Name of the tool that gives the long documentation on demand, or None."""
+        return self._metadata.described_by
+
+    @property
+    def describes_tools(self) -> bool:
+        """Whether it returns the documentation of other tools, like a tool made by `describe_tools`."""
+        return self._metadata.describes_tools
 
     @property
     def takes_progress(self) -> bool:
@@ -223,7 +284,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         Raises:
             ToolError: the parameter isn't one of the injected ones.
         """
-        return _context().injected_type(self.name, self._plan, name)
+        return _injection().injected_type(self.name, self._plan, name)
 
     def input_schema(self, **options: Unpack[StyleOptions]) -> dict[str, Any]:
         """Return the JSON Schema of its arguments, with `"type": "object"`, as a fresh dict.
@@ -427,7 +488,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
 
     def _error_hint(self, error: DecodeError | None) -> str | None:
         describer = self.described_by if self.described_by is not None and self.has_more else None
-        return _hints()(error, self.name, describer)
+        return _error_hint_of()(error, self.name, describer)
 
     def _completed(self, decoded: Any) -> Any:
         """Return an input; raw arguments get the data that their own errors need."""
@@ -617,7 +678,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         home = caller_module(sys._getframe(1))  # whose copy it is
         if f"{home}.".startswith(_PACKAGE):
             home = self._home
-        made: Tool[P, R] = self._copy(
+        return self._copy(
             _metadata=changed_metadata(metadata, given, codec),
             _codec=codec,
             _options=options,
@@ -625,12 +686,10 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
             _home=home,
             __changed__=True,
         )
-        return made
 
     def as_describer(self) -> Tool[P, R]:
         """Return a copy that documents the other tools of a registry, as `describe_tools` does."""
-        made: Tool[P, R] = self._copy(_metadata=self._metadata.replace(describes_tools=True))
-        return made
+        return self._copy(_metadata=self._metadata.replace(describes_tools=True))
 
     def check_context(self, context: Context | None = None) -> None:
         """Check that a context has a value for each injected parameter, without a call.
@@ -647,7 +706,7 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         if plan is None or not plan.injected:
             return
         place: str = getattr(self, "__qualname__", self.name)
-        _context().injected_values(self.name, place, plan, plan.without_progress(), {}, context)
+        _injection().injected_values(self.name, place, plan, plan.without_progress(), {}, context)
 
     def _call(self, given: Any, context: Context | None, injected: Mapping[str, Any]) -> Any:
         plan = self._plan
@@ -657,9 +716,50 @@ class Tool(HasMetadata, FunctionLike, Generic[P, R]):
         values: Mapping[str, Any] = {}
         if plan.injected or injected:
             place: str = getattr(self, "__qualname__", self.name)
-            values = _context().injected_values(self.name, place, plan, plan.injected, injected, context)
+            values = _injection().injected_values(self.name, place, plan, plan.injected, injected, context)
         positional, named, extra = call_arguments(plan.callee.parameters, values, plan.input_parameter, given)
         return self._function(*positional, **named, **extra)
+
+    # --- in place of its function, for frameworks that inspect it --------------------------------
+
+    @property
+    def _is_coroutine_marker(self) -> Any:
+        # Python 3.12: `inspect.iscoroutinefunction` compares it with this object.
+        names = ("_is_coroutine_mark", "_is_coroutine_marker")  # of Python 3.13, and of 3.12
+        return _coroutine_mark("inspect", *names) if self._is_async else None
+
+    @property
+    def _is_coroutine(self) -> Any:
+        # `asyncio.iscoroutinefunction` does so before Python 3.14.
+        return _coroutine_mark("asyncio.coroutines", "_is_coroutine") if self._is_async else None
+
+    if not TYPE_CHECKING:  # checkers would find no misspelt name any more
+
+        def __getattr__(self, name: str) -> Any:
+            # An attribute of the class would also affect the annotation `Tool`.
+            if name == "__get_pydantic_core_schema__":
+                return _refuse_pydantic
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            raise AttributeError(message, name=name, obj=self)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name == "__isabstractmethod__":  # `abc.abstractmethod` leaves its mark on what it decorates
+            self.__dict__[name] = value
+            return
+        message = f"a Tool is immutable: {name} can't be set; with_ returns a changed copy"
+        if not hasattr(self.__class__, name):  # as decorators of frameworks do
+            message = _not_a_function(f"{name} can't be set on it")
+        raise AttributeError(message)
+
+    def __delattr__(self, name: str) -> NoReturn:
+        message = f"a Tool is immutable: {name} can't be deleted"
+        raise AttributeError(message)
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
 
     # --- as a value ------------------------------------------------------------------------------
 
@@ -696,15 +796,80 @@ def _how_written(graph: Graph) -> tuple[bool, bool]:
     return isinstance(graph.resolve_root(), UnionNode), keeps_all(graph)
 
 
+# --- what makes it look like its function --------------------------------------------------------
+
+
+def _coroutine_mark(module: str, *names: str) -> Any:
+    """Return the object with which a module marks functions as coroutine functions.
+
+    Args:
+        module: its name.
+        names: names of the object, which differ between releases of Python.
+    """
+    asked = sys.modules.get(module)  # if it is the caller, it is loaded
+    return next((getattr(asked, name) for name in names if hasattr(asked, name)), None)
+
+
+def _refuse_pydantic(*_: object) -> NoReturn:
+    message = _not_a_function("pydantic can't read it")
+    raise TypeError(message)
+
+
+def _not_a_function(what: str) -> str:
+    """Return the message for a framework that was given a tool instead of a function.
+
+    Args:
+        what: what the framework tried.
+    """
+    return (
+        f"a Tool isn't a function, and {what}; give the framework the function, tool.__wrapped__, or give it "
+        "tool.definition() and run the calls with an Executor"
+    )
+
+
+_COPIED = (
+    *("__module__", "__name__", "__qualname__", "__doc__"),
+    *(("__type_params__",) if sys.version_info >= (3, 12) else ()),
+)
+
+
+def _attributes_of(function: Any, home: str, description: str) -> dict[str, Any]:
+    """Return the attributes that make a tool look like its function, as `functools.wraps` does.
+
+    Args:
+        function: the function of the tool, or its input type.
+        home: name of the module that makes the tool, for a function without a module.
+        description: description of the tool, for a function without a docstring.
+    """
+    content: dict[str, Any] = {}
+    is_named = hasattr(function, "__qualname__") and not is_union(function)
+    if not is_named:
+        # The module and docstring of a partial or a union belong to its class.
+        content["__module__"], content["__doc__"] = home, description
+    for attribute in _COPIED if is_named else ():
+        value: object = getattr(function, attribute, None)
+        if value is not None:
+            content[attribute] = value
+    content["__wrapped__"] = function
+    if getattr(function, "__isabstractmethod__", False):
+        content["__isabstractmethod__"] = True
+    # Python 3.14 evaluates them here, and they may hold any code, or a name that isn't known yet.
+    with suppress(Exception):
+        content["__annotations__"] = function.__annotations__
+    if sys.version_info >= (3, 14) and getattr(function, "__annotate__", None) is not None:
+        content["__annotate__"] = function.__annotate__
+    return content
+
+
 @cache  # an import takes longer than finding the values, even where the module is there already
-def _context() -> ModuleType:
+def _injection() -> ModuleType:
     from . import injected_values  # most tools have no injected parameters
 
     return injected_values
 
 
 @cache  # as above
-def _hints() -> Callable[[DecodeError | None, str, str | None], str | None]:
+def _error_hint_of() -> Callable[[DecodeError | None, str, str | None], str | None]:
     from .failures import error_hint
 
     return error_hint

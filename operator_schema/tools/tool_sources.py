@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..json_values import is_object
 from ..message_text import as_written, listed, one_line, quote, received
 from .binding import unbound_message
-from .failures import WARNING, write_log
+from .logs import WARNING, write_log
 from .metadata import AUTO_GENERATED
 from .tool import Tool
 
@@ -238,7 +238,7 @@ def tools_of(tools: Any) -> list[Tool[..., Any]]:
         raise TypeError(message)
     given: Any = tools
     if isinstance(tools, (str, type)) or not isinstance(tools, Iterable):
-        message = f"expected a list of tools, not {_what_came(tools)}"
+        message = f"expected a list of tools, not {_given_text(tools)}"
         raise TypeError(message)
     found: list[Tool[..., Any]] = []
     is_mapping = hasattr(given, "items")
@@ -252,11 +252,11 @@ def tools_of(tools: Any) -> list[Tool[..., Any]]:
         made = cast("Tool[..., Any]", tool)
         if made.is_unbound:
             raise TypeError(unbound_message(getattr(made, "__qualname__", made.name)))
-        found.append(_named(made, key) if is_mapping else made)
+        found.append(_with_key_as_name(made, key) if is_mapping else made)
     return found
 
 
-def _named(tool: Tool[..., Any], key: object) -> Tool[..., Any]:
+def _with_key_as_name(tool: Tool[..., Any], key: object) -> Tool[..., Any]:
     """Return a tool under the name that a mapping gives it."""
     if not isinstance(key, str):
         message = f"the key of the tool {tool.name} is its name and must be a string, not {received(key)}"
@@ -286,7 +286,7 @@ def check_is_tool(what: str, given: object, *, for_several: str = "") -> None:
     raise TypeError(message)
 
 
-def _what_came(given: object) -> str:
+def _given_text(given: object) -> str:
     if isinstance(given, type):
         return f"the class {one_line(given.__name__, 100)}"
     if isinstance(given, ModuleType):
@@ -375,16 +375,16 @@ def is_undescribed(tool: Tool[..., Any]) -> bool:
 
 _OWN_MODULES = f"{__name__.rpartition('.tools.')[0]}."
 
-_told: set[str] = set()
-"""The places of tools without a description that were already logged."""
+_warned_places: set[str] = set()
+"""The places of tools without a description that have been logged."""
 
 
-def tell_if_undescribed(tool: Tool[..., Any]) -> None:
+def warn_if_undescribed(tool: Tool[..., Any]) -> None:
     """Log that a tool has no description, once for each function; tools of servers aren't logged."""
     if not is_undescribed(tool) or tool.home.startswith(_OWN_MODULES):
         return
     place = place_of_tool(tool) or f"{tool.home}.{tool.name}"
-    if place not in _told:
-        _told.add(place)
+    if place not in _warned_places:
+        _warned_places.add(place)
         what = "has no docstring, so a model knows only its name: write what it does, and when to use it"
         write_log(WARNING, "%s (%s) %s", tool.name, place, what)

@@ -15,7 +15,7 @@ from operator_schema import (
     RawCall,
     tool,
 )
-from operator_schema.execution.concurrency import PLACE, HeldSlot, Slots
+from operator_schema.execution.concurrency import CURRENT_SLOT, HeldSlot, Slots
 
 pytestmark = pytest.mark.needs_threads
 
@@ -171,9 +171,9 @@ def test_a_waiting_call_that_is_closed_elsewhere_leaves_the_place_of_another_cal
         waits = executor.run(RawCall("1", "add", {"a": 1, "b": 2}))
         copy_context().run(waits.send, None)
         other = HeldSlot(slots, None)
-        PLACE.set(other)
+        CURRENT_SLOT.set(other)
         waits.close()
-        return PLACE.get() is other, executor.load.waiting
+        return CURRENT_SLOT.get() is other, executor.load.waiting
 
     assert asyncio.run(run()) == (True, 0)
 
@@ -183,19 +183,19 @@ def test_each_call_sees_its_own_place_and_its_caller_the_one_from_before():
 
     @tool
     async def inner() -> None:
-        seen.append(PLACE.get())
+        seen.append(CURRENT_SLOT.get())
 
     @tool
     async def outer() -> None:
-        before = PLACE.get()
+        before = CURRENT_SLOT.get()
         for executor in (Executor(inner), Executor(inner, max_concurrency=1)):
             await executor.run(RawCall("2", "inner"))
-            assert PLACE.get() is before
+            assert CURRENT_SLOT.get() is before
         seen.append(before)
 
     async def run():
         await Executor(outer, max_concurrency=1).run(RawCall("1", "outer"))
-        return PLACE.get()
+        return CURRENT_SLOT.get()
 
     assert asyncio.run(run()) is None
     unlimited, limited, before = seen

@@ -11,7 +11,7 @@ import pytest
 from patience import LONGEST_WAIT, wait_until
 
 from operator_schema import Executor, RawCall, tool
-from operator_schema.tools.calls import LONG, takes_long
+from operator_schema.execution.run import LONG, takes_long
 
 pytestmark = pytest.mark.needs_threads
 

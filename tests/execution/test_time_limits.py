@@ -69,14 +69,14 @@ def test_work_that_is_done_after_its_call_is_logged(caplog):
 
 
 def test_work_that_ends_just_as_its_time_is_over_has_its_result(monkeypatch, caplog):
-    class EndsThen(threads._ThreadRun):
+    class EndsThen(threads.ThreadRun):
         """Ends between the end of the wait and the next look at it."""
 
         def leave(self):
             self.work()
             return super().leave()
 
-    monkeypatch.setattr(threads, "_ThreadRun", EndsThen)
+    monkeypatch.setattr(threads, "ThreadRun", EndsThen)
     monkeypatch.setattr(threads, "start_in_thread", lambda run: None)
     used = threads.Threads(1)
     assert asyncio.run(used.run(lambda: 5, "work", 0.0)) == 5

@@ -43,4 +43,6 @@ def test_the_marks_of_decorators_count():
         True,
         False,
     ]
+    narrower = functools.wraps(lambda a, b: None)(lambda: None)
+    assert [takes(narrower, count) for count in range(3)] == [True, False, False]
     assert [takes([].append, count) for count in range(3)] == [False, True, False]

@@ -12,10 +12,11 @@ import pytest
 from operator_schema import DecodeError, RawCall, SchemaLeaf, skip, tool
 from operator_schema.content import File, Resource
 from operator_schema.tools.binding import Input, _make_dataclass, _WrittenByDataclass
-from operator_schema.tools.describe import _code, _without_statements, parameters_of
-from operator_schema.tools.failures import ClassSet, Failures, _cut_parts, _ignored_arguments
+from operator_schema.tools.describe import _code
+from operator_schema.tools.failures import Failures, _cut_parts, _ignored_arguments
 from operator_schema.tools.injected_values import _arguments_in, _shape
 from operator_schema.tools.injection import _without_names, schema_of_raw
+from operator_schema.tools.parameter_lists import _without_statements, parameters_of
 from operator_schema.tools.parameters import _has_leaf
 from operator_schema.tools.signature import _innermost, gives_context_manager
 from operator_schema.tools.tool_sources import own_tools_of, tools_in, tools_of
@@ -222,7 +223,7 @@ def test_a_method_of_a_tool_is_the_tool_of_its_instance():
 
 
 def test_the_wording_of_a_failure_that_fails_names_the_tool():
-    failures = Failures("type", str, ClassSet(()))
+    failures = Failures("type", str, ())
 
     class Odd(Exception):  # noqa: N818  # it is odd
         def __str__(self):

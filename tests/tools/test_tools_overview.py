@@ -364,14 +364,12 @@ def test_raw_arguments_are_read_one_by_one():
     ],
 )
 def test_the_first_sentence_is_the_summary(text, summary, description):
-    texts = read_documentation("x", text, None, None)
-    assert (texts.summary, texts.details) == (summary, description)
+    assert read_documentation("x", text, None, None)[:2] == (summary, description)
     assert tool(text)(cargo_check).summary == summary
 
 
 def test_an_empty_docstring_has_no_summary():
-    texts = read_documentation("x", None, "", None)
-    assert (texts.summary, texts.details) == ("", None)
+    assert read_documentation("x", None, "", None)[:2] == ("", None)
 
 
 # --- 003: lutum ----------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ SCHEMA = {"type": "object", "properties": {}}
 
 @pytest.fixture(autouse=True)
 def _nothing_told(monkeypatch):
-    monkeypatch.setattr(tool_sources, "_told", set())
+    monkeypatch.setattr(tool_sources, "_warned_places", set())
 
 
 def line_of(function):
