@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from .introspect.leaves import SchemaLeaf
     from .providers.answer import AnswerError
     from .rounds.errors import RoundError
-    from .rounds.hooks import Complete, Defer, Reject, RunAgain, RunNormally, hook
+    from .rounds.hook_decisions import Complete, Defer, Reject, RunAgain, RunNormally
+    from .rounds.hooks import hook
     from .rounds.offer import Offer
     from .rounds.registry import Registry
     from .rounds.round import Round
@@ -86,9 +87,9 @@ _HOMES = {
     "AnswerError": ".providers.answer",
     "CallError": ".errors",
     "Codec": ".codec.codec",
-    "Complete": ".rounds.hooks",
+    "Complete": ".rounds.hook_decisions",
     "DecodeError": ".errors",
-    "Defer": ".rounds.hooks",
+    "Defer": ".rounds.hook_decisions",
     "EncodeError": ".errors",
     "Execution": ".execution.around",
     "Executor": ".execution.executor",
@@ -97,11 +98,11 @@ _HOMES = {
     "Offer": ".rounds.offer",
     "RawCall": ".tools.calls",
     "Registry": ".rounds.registry",
-    "Reject": ".rounds.hooks",
+    "Reject": ".rounds.hook_decisions",
     "Round": ".rounds.round",
     "RoundError": ".rounds.errors",
-    "RunAgain": ".rounds.hooks",
-    "RunNormally": ".rounds.hooks",
+    "RunAgain": ".rounds.hook_decisions",
+    "RunNormally": ".rounds.hook_decisions",
     "SchemaError": ".errors",
     "SchemaLeaf": ".introspect.leaves",
     "Tool": ".tools.tool",

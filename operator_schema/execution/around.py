@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from ..message_text import one_line, received
-from ..rounds.hooks import CONFIRM
+from ..rounds.hook_decisions import CONFIRM
 from ..tools.failures import ERROR, Passed, write_log
 from ..tools.signature import is_awaitable, is_coroutine_function, outcome_of
 from .concurrency import Slots
@@ -15,7 +15,8 @@ from .threads import Threads
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from ..rounds.hooks import Decision, ForTools, Hook
+    from ..rounds.hook_decisions import Decision
+    from ..rounds.hooks import ForTools, Hook
     from ..rounds.round import Round
     from ..rounds.tool_call import ToolCall
     from ..tools.calls import Asking

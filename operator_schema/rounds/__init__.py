@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from .errors import RoundError as RoundError
     from .errors import StoreError as StoreError
     from .errors import StoreErrorCode as StoreErrorCode
-    from .hooks import CONFIRM as CONFIRM
-    from .hooks import Complete as Complete
-    from .hooks import Decision as Decision
-    from .hooks import Defer as Defer
+    from .hook_decisions import CONFIRM as CONFIRM
+    from .hook_decisions import Complete as Complete
+    from .hook_decisions import Decision as Decision
+    from .hook_decisions import Defer as Defer
+    from .hook_decisions import Reject as Reject
+    from .hook_decisions import RunAgain as RunAgain
+    from .hook_decisions import RunNormally as RunNormally
     from .hooks import Hooks as Hooks
-    from .hooks import Reject as Reject
-    from .hooks import RunAgain as RunAgain
-    from .hooks import RunNormally as RunNormally
     from .hooks import hook as hook
     from .leases import Owner as Owner
     from .listed_rounds import StoreCounts as StoreCounts
@@ -81,7 +81,8 @@ else:
             ".listed_rounds": "StoreCounts StuckRound WaitingRound",
             ".stored_rounds": "StoredCall StoredRound",
             ".errors": "CommitError OfferError RoundError StoreError StoreErrorCode",
-            ".hooks": "CONFIRM Complete Decision Defer Hooks Reject RunAgain RunNormally hook",
+            ".hook_decisions": "CONFIRM Complete Decision Defer Reject RunAgain RunNormally",
+            ".hooks": "Hooks hook",
             ".offer": "Offer ToolChoice",
             ".call_texts": "call_text",
             ".tool_entries": "ToolEntry",
