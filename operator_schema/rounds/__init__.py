@@ -50,12 +50,12 @@ if TYPE_CHECKING:
     from .round import HookError as HookError
     from .round import InterruptedRoundError as InterruptedRoundError
     from .round import Round as Round
+    from .store_contents import stored_records as stored_records
     from .stored_rounds import StoredCall as StoredCall
     from .stored_rounds import StoredRound as StoredRound
+    from .stored_transcripts import StoredTranscript as StoredTranscript
     from .stores import SqliteStore as SqliteStore
     from .stores import Store as Store
-    from .stores import StoredTranscript as StoredTranscript
-    from .stores import stored_records as stored_records
     from .threads import in_thread as in_thread
     from .tool_call import FAILURES as FAILURES
     from .tool_call import INTERRUPTED as INTERRUPTED
@@ -77,7 +77,9 @@ else:
             "..tools.decision_records": "DecisionRecord",
             ".databases": "Claims Database SqliteDatabase Statements Tables",
             ".leases": "Owner",
-            ".stores": "SqliteStore Store StoredTranscript stored_records",
+            ".stores": "SqliteStore Store",
+            ".store_contents": "stored_records",
+            ".stored_transcripts": "StoredTranscript",
             ".listed_rounds": "StoreCounts StuckRound WaitingRound",
             ".stored_rounds": "StoredCall StoredRound",
             ".errors": "CommitError OfferError RoundError StoreError StoreErrorCode",
