@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from .introspect.leaves import SchemaLeaf
     from .providers.answer import AnswerError
     from .rounds.errors import RoundError
-    from .rounds.hooks import Complete, Defer, Reject, RunAgain, RunNormally, hook
+    from .rounds.hook_decisions import Complete, Defer, Reject, RunAgain, RunNormally
+    from .rounds.hooks import hook
     from .rounds.offer import Offer
     from .rounds.registry import Registry
     from .rounds.round import Round
@@ -95,7 +96,8 @@ _HOMES = {
         ".introspect.leaves": "SchemaLeaf",
         ".providers.answer": "AnswerError",
         ".rounds.errors": "RoundError",
-        ".rounds.hooks": "Complete Defer Reject RunAgain RunNormally hook",
+        ".rounds.hook_decisions": "Complete Defer Reject RunAgain RunNormally",
+        ".rounds.hooks": "hook",
         ".rounds.offer": "Offer",
         ".rounds.registry": "Registry",
         ".rounds.round": "Round",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from ..rounds.hooks import CONFIRM
+from ..rounds.hook_decisions import CONFIRM
 from ..tools.signature import is_awaitable, is_coroutine_function
 from .concurrency import Slots
 from .threads import Threads
@@ -13,7 +13,7 @@ from .threads import Threads
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from ..rounds.hooks import Decision
+    from ..rounds.hook_decisions import Decision
     from ..rounds.tool_call import ToolCall
     from ..tools.calls import Asking
 

@@ -297,7 +297,7 @@ class Outcomes:
         """Return the result of a call that isn't run: it was rejected or completed, or nobody decided."""
         result = decided.result
         if result is None:
-            from ..rounds.hooks import CONFIRM
+            from ..rounds.hook_decisions import CONFIRM
 
             reason = decided.reason or ""
             return self.failures.needs_approval(run.call, "" if reason == CONFIRM else reason)

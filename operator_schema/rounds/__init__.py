@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from .errors import RoundError as RoundError
     from .errors import StoreError as StoreError
     from .errors import StoreErrorCode as StoreErrorCode
-    from .hooks import CONFIRM as CONFIRM
-    from .hooks import Complete as Complete
-    from .hooks import Decision as Decision
-    from .hooks import Defer as Defer
+    from .hook_decisions import CONFIRM as CONFIRM
+    from .hook_decisions import Complete as Complete
+    from .hook_decisions import Decision as Decision
+    from .hook_decisions import Defer as Defer
+    from .hook_decisions import Reject as Reject
+    from .hook_decisions import RunAgain as RunAgain
+    from .hook_decisions import RunNormally as RunNormally
     from .hooks import Hooks as Hooks
-    from .hooks import Reject as Reject
-    from .hooks import RunAgain as RunAgain
-    from .hooks import RunNormally as RunNormally
     from .hooks import hook as hook
     from .leases import Owner as Owner
     from .listed_rounds import StoreCounts as StoreCounts
@@ -50,12 +50,12 @@ if TYPE_CHECKING:
     from .round import HookError as HookError
     from .round import InterruptedRoundError as InterruptedRoundError
     from .round import Round as Round
+    from .store_contents import stored_records as stored_records
     from .stored_rounds import StoredCall as StoredCall
     from .stored_rounds import StoredRound as StoredRound
+    from .stored_transcripts import StoredTranscript as StoredTranscript
     from .stores import SqliteStore as SqliteStore
     from .stores import Store as Store
-    from .stores import StoredTranscript as StoredTranscript
-    from .stores import stored_records as stored_records
     from .threads import in_thread as in_thread
     from .tool_call import FAILURES as FAILURES
     from .tool_call import INTERRUPTED as INTERRUPTED
@@ -77,11 +77,14 @@ else:
             "..tools.decision_records": "DecisionRecord",
             ".databases": "Claims Database SqliteDatabase Statements Tables",
             ".leases": "Owner",
-            ".stores": "SqliteStore Store StoredTranscript stored_records",
+            ".stores": "SqliteStore Store",
+            ".store_contents": "stored_records",
+            ".stored_transcripts": "StoredTranscript",
             ".listed_rounds": "StoreCounts StuckRound WaitingRound",
             ".stored_rounds": "StoredCall StoredRound",
             ".errors": "CommitError OfferError RoundError StoreError StoreErrorCode",
-            ".hooks": "CONFIRM Complete Decision Defer Hooks Reject RunAgain RunNormally hook",
+            ".hook_decisions": "CONFIRM Complete Decision Defer Reject RunAgain RunNormally",
+            ".hooks": "Hooks hook",
             ".offer": "Offer ToolChoice",
             ".call_texts": "call_text",
             ".tool_entries": "ToolEntry",

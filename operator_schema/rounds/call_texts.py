@@ -9,7 +9,7 @@ from ..json_values import is_array, is_object
 from ..message_text import escape, listed, show_path
 from ..tools.calls import arguments_to_decode
 from .deciding import noted_details
-from .hooks import CONFIRM
+from .hook_decisions import CONFIRM
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

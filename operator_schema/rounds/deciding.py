@@ -17,7 +17,8 @@ from ..message_text import (
 from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, own_parts
 from ..tools.logs import DEBUG, ERROR, INFO, is_logged, write_log
 from ..tools.signature import outcome_of
-from .hooks import CONFIRM, DECISIONS, RunAgain, RunNormally
+from .hook_decisions import CONFIRM, DECISIONS, RunAgain, RunNormally
+from .hooks import hooks_for
 from .input_copies import is_edited, own_copy
 from .tool_call import FAILURES, ToolCall, Wait, call_issue, shortened
 
@@ -66,9 +67,7 @@ async def decide(call: ToolCall[Any], hooks: ForTools) -> ToolCall[Any]:
     is_settled = call.approved or call.run[1] > 0  # a person agreed to it, so this very input runs, or none
     waiting: ToolCall[Any] | None = None  # as the first hook that defers it leaves it
     shown: ToolCall[Any] | None = None
-    for hook, names in hooks:
-        if names is not None and call.name not in names:
-            continue
+    for hook in hooks_for(call.name, hooks):
         try:
             shown = shown or with_own_input(call)
             decision: Any = await outcome_of(hook.function, shown)
@@ -238,9 +237,7 @@ async def looked_at(
 
 async def _after_hooks(call: ToolCall[Any], hooks: ForTools, run: int) -> ToolCall[Any] | None:
     """Return a call with the result that hooks leave it, in their order; None if it is to run again."""
-    for hook, names in hooks:
-        if names is not None and call.name not in names:
-            continue
+    for hook in hooks_for(call.name, hooks):
         try:
             shown = call.replace(_input=own_copy(call.tool, call.input))
             decision: Any = await outcome_of(hook.function, shown)

@@ -1,4 +1,4 @@
-"""Hooks: functions that decide about calls before they run, look at their results, and describe tools."""
+"""Hooks: which functions decide about which calls, look at their results, or describe tools?"""
 
 from __future__ import annotations
 
@@ -7,17 +7,14 @@ from dis import Instruction, get_instructions
 from functools import cache
 from inspect import Parameter, signature
 from itertools import pairwise
-from math import inf
-from time import time
-from types import CodeType, NoneType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, get_args
+from types import CodeType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 from ..errors import ToolNotFoundError
 from ..immutable import Value
 from ..json_values import is_object
 from ..message_text import one_line, received, writable_text
 from ..tools.binding import why_not_asked
-from ..tools.metadata import is_duration
 from ..tools.signature import is_coroutine_function, outcome_of
 from ..tools.tool import Tool
 from .named_tools import NamedTools
@@ -26,156 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from .named_tools import Selection
-    from .tool_call import ToolCall, Wait
 
     _Here: TypeAlias = Mapping[str, tuple[str, ...]] | None
     ForTools: TypeAlias = "Sequence[tuple[Hook, frozenset[str] | None]]"
 
-
-CONFIRM = "the tool needs a person's approval (confirm=True)"
-"""The reason why a call waits if its tool says `confirm=True`."""
-
 _NAME_LENGTH = 100
-
-
-# --- what a hook returns -------------------------------------------------------------------------
-
-
-class RunNormally(Value):
-    """Go on to the next hook; if no hook decides otherwise, the call is run.
-
-    A hook that returns None means the same, with an unchanged input. The input of a call that a person
-    has approved or answered doesn't change any more.
-
-    Attributes:
-        input: another input for the call; leave it out to keep the present one.
-        approved: whether the call no longer needs a person, although its tool says `confirm=True`.
-    """
-
-    input: Any = MISSING
-    approved: bool = False
-
-    ends = False
-    recorded_as = None
-
-    def applied(self, call: ToolCall[Any]) -> ToolCall[Any]:
-        """Return the call that goes on; `deciding.py` has given it the input."""
-        return call.replace(approved=True) if self.approved is True else call
-
-
-class Complete(Value):
-    """Stop here: the call gets this output, and its function doesn't run.
-
-    Attributes:
-        output: the value in place of the return value of the function.
-    """
-
-    output: Any
-
-    ends = True
-    recorded_as = "complete"
-
-    def applied(self, call: ToolCall[Any]) -> ToolCall[Any]:
-        """Return the call with its output.
-
-        Raises:
-            EncodeError: the output can't be written as JSON.
-        """
-        return call.handled(self.output, by="hook")
-
-
-class Reject(Value):
-    """Stop here: the call isn't run, and the model reads why.
-
-    Attributes:
-        reason: the reason for the model; it may be empty.
-    """
-
-    reason: str = ""
-
-    ends = True
-    recorded_as = "reject"
-
-    def __init__(self, reason: str = "") -> None:
-        super().__init__(writable_text("the reason of Reject", reason))
-
-    def applied(self, call: ToolCall[Any]) -> ToolCall[Any]:
-        """Return the call as rejected."""
-        return call.reject(self.reason, by="hook")
-
-
-class Defer(Value):
-    """Go on to the next hook; if no hook completes or rejects the call, a person or another system decides.
-
-    For a call that is already approved, this only goes on to the next hook. If several hooks defer a call,
-    the reason of the first one counts, the earliest deadline, and the largest number of approvals.
-
-    Args:
-        reason: the reason for the person or system that decides; the model doesn't see it.
-        expires_in: the number of seconds after which the call can't be approved any more; the model then
-            reads that nobody agreed in time. None for no limit.
-        approvals: how many different people have to agree (`round.approve(call, by=…)`); one refusal is
-            enough. Your program checks who may agree.
-
-    Raises:
-        TypeError: the reason isn't a string.
-        ValueError: `expires_in` isn't a positive number, or `approvals` isn't an integer of at least 1.
-    """
-
-    reason: str = ""
-    expires_in: float | None = None
-    approvals: int = 1
-
-    ends = False
-    recorded_as = None
-
-    def __init__(self, reason: str = "", expires_in: float | None = None, approvals: int = 1) -> None:
-        if expires_in is not None and not (is_duration(expires_in) and 0 < expires_in < inf):
-            message = f"expires_in must be a positive number of seconds, or None, not {received(expires_in)}"
-            raise ValueError(message)
-        if type(approvals) is not int or approvals < 1:
-            message = f"approvals, the number of people, must be at least 1, not {received(approvals)}"
-            raise ValueError(message)
-        super().__init__(writable_text("the reason of Defer", reason), expires_in, approvals)
-
-    def applied(self, call: ToolCall[Any]) -> ToolCall[Any]:
-        """Return the call as deferred, unless a person has approved it already."""
-        return call if call.approved else call.defer(self.reason, wait=self._wait())
-
-    def _wait(self) -> Wait | None:
-        """Return the conditions on the approval; None if one approval at any time is enough."""
-        if self.expires_in is None and self.approvals == 1:
-            return None
-        from .tool_call import Wait  # most hooks set no limits
-
-        return Wait(self.approvals, None if self.expires_in is None else round(time() + self.expires_in, 3))
-
-
-class RunAgain(Value):
-    """Run the call once more; a hook after a call returns this.
-
-    Attributes:
-        most: how often the call may run in total; after that many runs, the last result is used.
-    """
-
-    most: int = 2
-
-    def __init__(self, most: int = 2) -> None:
-        if type(most) is not int or most < 1:
-            message = f"most, the number of all runs, must be at least 1, not {received(most)}"
-            raise ValueError(message)
-        super().__init__(most)
-
-
-Decision: TypeAlias = RunNormally | Complete | Reject | Defer | None
-"""The decisions of a hook; None is `RunNormally()`. After one that `ends` the decision, no other hook is
-asked."""
-
-DECISIONS: tuple[type[Any], ...] = tuple([kind for kind in get_args(Decision) if kind is not NoneType])
-"""The classes of decisions. Add a new one to `Decision`, and export it."""
-
-
-# --- hooks ---------------------------------------------------------------------------------------
 
 F = TypeVar("F", bound="Callable[..., Any]")
 
@@ -384,7 +236,7 @@ class Hooks(Value):
             ToolNotFoundError: a hook is for a tool that isn't in the toolset.
             ValueError: the toolset of a hook isn't nested in this one.
         """
-        found = _resolved(self.hooks, toolset)
+        found = _with_names(self.hooks, toolset)
         kinds: tuple[HookKind, ...] = ("call", "after", "around")
         return CallHooks(*[tuple([one for one in found if one[0].kind == kind]) for kind in kinds])
 
@@ -404,7 +256,7 @@ class Hooks(Value):
             Exception: a hook raised it.
         """
         found: dict[str, str] = {}
-        for hook, names in _resolved(self.hooks, toolset):
+        for hook, names in _with_names(self.hooks, toolset):
             if hook.kind != "description":
                 continue
             for name in [name for name in toolset.names if names is None or name in names]:
@@ -442,21 +294,26 @@ class CallHooks(Value):
 
     def concern(self, name: str) -> bool:
         """Return whether any hook may decide about calls of a tool, or look at their results."""
-        return any(names is None or name in names for _, names in (*self.before, *self.after))
+        return bool(hooks_for(name, self.before) or hooks_for(name, self.after))
 
     def may_defer(self, name: str) -> bool:
         """Return whether any hook may defer calls of a tool to a person."""
-        return any((names is None or name in names) and not _only_looks(hook) for hook, names in self.before)
+        return not all(_only_looks(hook) for hook in hooks_for(name, self.before))
+
+
+def hooks_for(name: str, hooks: ForTools) -> list[Hook]:
+    """Return the hooks for the calls of one tool."""
+    return [hook for hook, names in hooks if names is None or name in names]
 
 
 def _only_looks(hook: Hook) -> bool:
     """Return whether a hook never decides: by its annotation or its code, it always returns None."""
     try:
-        told = hook.function.__annotations__.get("return", MISSING)
+        annotation = hook.function.__annotations__.get("return", MISSING)
     except Exception:  # noqa: BLE001  # an object that can be called has none, and others may not be there yet
-        told = MISSING
+        annotation = MISSING
     code = getattr(hook.function, "__code__", None)
-    return told is None or told == "None" or (isinstance(code, CodeType) and _returns_none(code))
+    return annotation is None or annotation == "None" or (isinstance(code, CodeType) and _returns_none(code))
 
 
 @cache
@@ -529,7 +386,7 @@ def _unpickled(*hooks: Hook) -> Hooks:
     return made
 
 
-def _resolved(hooks: Iterable[Hook], toolset: NamedTools) -> list[tuple[Hook, frozenset[str] | None]]:
+def _with_names(hooks: Iterable[Hook], toolset: NamedTools) -> list[tuple[Hook, frozenset[str] | None]]:
     """Return hooks with the names of their tools in a toolset; None for all tools."""
     # Hooks mostly share their toolset, and finding it among many tools takes milliseconds.
     nested: dict[int, _Here] = {}
@@ -539,7 +396,7 @@ def _resolved(hooks: Iterable[Hook], toolset: NamedTools) -> list[tuple[Hook, fr
         if own is not None and id(own) not in nested:
             nested[id(own)] = toolset.names_from(own)
         try:
-            names = _names(hook, toolset, nested.get(id(own)))
+            names = _names_of_tools(hook, toolset, nested.get(id(own)))
         except ToolNotFoundError as error:
             error.add_note(f"the hook {hook.name} is for it")
             raise
@@ -547,7 +404,7 @@ def _resolved(hooks: Iterable[Hook], toolset: NamedTools) -> list[tuple[Hook, fr
     return found
 
 
-def _names(hook: Hook, toolset: NamedTools, here: _Here) -> frozenset[str] | None:
+def _names_of_tools(hook: Hook, toolset: NamedTools, here: _Here) -> frozenset[str] | None:
     if hook.toolset is None:
         if hook.tools is None:
             return None
@@ -573,12 +430,12 @@ def _hooks_of(source: Any, toolset: NamedTools | None) -> Iterator[Hook]:
         raise TypeError(message)
     marks = _marks_of(source)
     if marks is not None:
-        yield from [_checked(source, kind, tools, toolset) for kind, tools in marks]
+        yield from [_checked_hook(source, kind, tools, toolset) for kind, tools in marks]
         return
     methods = _marked_methods(source)
     if methods:
         for method, found in methods:
-            yield from [_checked(method, kind, tools, toolset) for kind, tools in found]
+            yield from [_checked_hook(method, kind, tools, toolset) for kind, tools in found]
         return
     if not callable(source):
         hint = ": write Hooks(*…)" if type(source) in {list, tuple} else ""
@@ -591,7 +448,7 @@ def _hooks_of(source: Any, toolset: NamedTools | None) -> Iterator[Hook]:
         name = _name_of(source)
         message = f"the hook {name} needs no ToolCall, so it seems to make hooks: write hooks={name}()"
         raise TypeError(message)
-    yield _checked(source, "call", None, toolset)
+    yield _checked_hook(source, "call", None, toolset)
 
 
 def _marks_of(function: Any) -> Marks | None:
@@ -612,7 +469,7 @@ def _marked_methods(source: Any) -> list[tuple[Any, Marks]]:
     return [(getattr(source, name), marks) for name, marks in marked if marks]
 
 
-def _checked(
+def _checked_hook(
     function: Any, kind: HookKind, tools: tuple[Any, ...] | None, toolset: NamedTools | None
 ) -> Hook:
     name = _name_of(function)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, cast
 
 from ..errors import DecodeError
-from ..immutable import Keeper, Value, set_once
+from ..immutable import Keeper, Value
 from ..json_values import to_json_text
 from ..message_text import as_written, listed, quote, received, writable_text
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_calls
@@ -17,14 +17,12 @@ from .input_copies import MESSAGE_DEPTH, NotJSONError, own_json, shown_arguments
 from .named_tools import NamedTools
 from .round import Round
 from .settlement import Settlement
-from .tool_call import FAILURES, ToolCall, call_issue, call_with_input
+from .tool_call import FAILURES, Input, ToolCall, call_issue, call_with_input
 from .transcript import checked_conversation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import TypeAlias, Unpack
-
-    import typing_extensions  # a type checker has it
 
     from ..schema.style import StyleOptions
     from ..tools.tool import ToolDefinition
@@ -36,11 +34,6 @@ if TYPE_CHECKING:
     Required: TypeAlias = Selector | None
     Strict: TypeAlias = bool | Literal["auto"]
     Brought: TypeAlias = tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
-
-    Input = typing_extensions.TypeVar("Input", covariant=True, default=Any)  # noqa: PLC0105  # it reads like the word
-
-if not TYPE_CHECKING:
-    Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
 
 
 class ModelAnswer(Protocol):
@@ -107,17 +100,8 @@ class Offer(Value, Keeper, Generic[Input]):
         snapshot = toolset.switched_tools
         describer = snapshot.describer if snapshot.describer in names else None
         shown = {name: snapshot.shown(name, describer) for name in names}
-        # Only for speed: every turn makes an offer.
-        set_once(self, "toolset", toolset)
-        set_once(self, "names", names)
-        set_once(self, "choice", choice)
-        set_once(self, "strict", strict)
-        set_once(self, "_descriptions", descriptions)
-        set_once(self, "left_out", left_out)
-        set_once(self, "deferred", deferred)
-        set_once(self, "_brought", brought)
-        set_once(self, "_snapshot", snapshot)
-        set_once(self, "_shown", shown)
+        options = (toolset, names, choice, strict, descriptions, left_out, deferred, brought)
+        super().__init__(*options, snapshot, shown)
 
     @property
     def descriptions(self) -> dict[str, str]:
@@ -185,21 +169,16 @@ class Offer(Value, Keeper, Generic[Input]):
         unfit: Any = ()
         if type(calls) is not list and type(calls) is not tuple:
             unfit = getattr(calls, "unfit_outputs", ())
-            calls, assistant, provider = _said(calls, assistant)
+            calls, assistant, provider = _parts_of(calls, assistant)
         own = assistant if assistant is None else _own_message(assistant)
         given_calls = checked_calls(calls)
         if unfit:
             decoded = self._decoded_with(given_calls, unfit)
         else:
             decoded = tuple([self._decoded(index, raw) for index, raw in enumerate(given_calls)])
-        if self._brought:
-            given = dict(self._brought)
-            decoded = tuple(
-                [
-                    call.replace(_answers=given[call.name]) if call.has_input and call.name in given else call
-                    for call in decoded
-                ]
-            )
+        brought = dict(self._brought)
+        if brought:
+            decoded = tuple([_with_answers(call, brought.get(call.name)) for call in decoded])
         noted = about if about is None else _own_note(about)
         name = conversation if conversation is None else checked_conversation("conversation", conversation)
         return Round(self.toolset, self.names, decoded, own, Settlement(), provider, name, noted)
@@ -276,7 +255,11 @@ class Offer(Value, Keeper, Generic[Input]):
         return Offer, self._key()
 
 
-def _said(answer: Any, assistant: Any) -> tuple[Any, Any, str | None]:
+def _with_answers(call: ToolCall[Any], answers: Any) -> ToolCall[Any]:
+    return call.replace(_answers=answers) if answers is not None and call.has_input else call
+
+
+def _parts_of(answer: Any, assistant: Any) -> tuple[Any, Any, str | None]:
     """Return the calls, the message and the provider of an answer; anything else unchanged."""
     kind: Any = cast("Any", type(answer))
     if not (hasattr(kind, "calls") and hasattr(kind, "message")):
@@ -355,7 +338,7 @@ def make_offer(
     snapshot = toolset.switched_tools
     candidates, last = _candidates(toolset, only, also, shown, found), found
     names = tuple([name for name in candidates if snapshot.is_offered(name, context, asked_for=True)])
-    described = _checked(toolset, descriptions or {})
+    described = _checked_descriptions(toolset, descriptions or {})
     put_off: tuple[str, ...] = ()
     if deferred != ():
         among = frozenset(toolset.names_of(*_selections("deferred", deferred)))
@@ -480,7 +463,9 @@ def _tokens_of(snapshot: SwitchedTools, name: str, describer: str | None, descri
     return known
 
 
-def _checked(toolset: NamedTools, descriptions: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+def _checked_descriptions(
+    toolset: NamedTools, descriptions: Mapping[str, str]
+) -> tuple[tuple[str, str], ...]:
     if not isinstance(descriptions, Mapping):  # some callers ignore the annotations
         message = f"descriptions must map names of tools to strings, not {received(descriptions)}"
         raise TypeError(message)

@@ -23,7 +23,7 @@ from .deciding import (
     with_record,
 )
 from .errors import RoundError
-from .hooks import DECISIONS, Defer, Reject, RunNormally
+from .hook_decisions import DECISIONS, Defer, Reject, RunNormally
 from .input_copies import own_json
 from .questions import answer_as_read, answer_codec
 from .tool_call import INTERRUPTED, Question, ToolCall, Wait

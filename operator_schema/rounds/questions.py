@@ -53,16 +53,6 @@ def check_answer(tool: Tool[..., Any], parameter: str, answer: Any) -> None:
     check_written(f"the answer for {tool.name}", answer, now)
 
 
-def check_question(tool: Tool[..., Any], parameter: str) -> None:
-    """Check that a tool can take the answer to a question.
-
-    Raises:
-        SchemaError: the type of the parameter can't be read from JSON.
-        ToolError: the tool has no such parameter.
-    """
-    answer_codec(tool, parameter)
-
-
 def answer_codec(tool: Tool[..., Any], parameter: str) -> Any:
     """Return the codec of the answers for an injected parameter.
 

@@ -13,7 +13,7 @@ from ..message_text import exception_text, fault_list, received
 from ..similar_names import nearest_names
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode
 from .input_copies import check_same, own_json, schema_digest
-from .questions import check_answer, check_question
+from .questions import answer_codec, check_answer
 from .round import Round
 from .serialization import (
     CALLS,
@@ -438,7 +438,7 @@ def _question(call: ToolCall[Any], saved: SavedCall) -> Question | None:
     if asked is None:
         return None
     try:
-        check_question(call.tool, asked.parameter)
+        answer_codec(call.tool, asked.parameter)  # the tool must still take an answer
     except Exception as error:  # noqa: BLE001  # a class's own code runs in it
         _misfit("input_does_not_fit", error)
     return Question(asked.text, asked.parameter, asked.answer_schema)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache, partial
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Generic
 
 from ..findings import shown_call
 from ..immutable import Value
@@ -16,15 +16,12 @@ from .commit import revised, settled, with_results
 from .deciding import WHO, FailedHookError, decide, decoded_call, looked_at, unless_confirmed
 from .errors import RoundError
 from .hooks import call_hooks_of
-from .tool_call import ToolCall, continue_suggestion, shortened, worded
+from .tool_call import Input, ToolCall, continue_suggestion, shortened, worded
 from .transcript import Turn, append_turn, conversation_of, saving
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-    from types import ModuleType
+    from collections.abc import Callable, Coroutine, Iterable, Mapping
     from typing import Self, TypeAlias
-
-    import typing_extensions  # a type checker has it
 
     from ..tools.calls import Asking, Limited, RunAll, ToolResult, Wording
     from .chosen_calls import WhichCall
@@ -40,14 +37,8 @@ if TYPE_CHECKING:
     Begin: TypeAlias = "Callable[[Round[Any]], object]"
     Ended: TypeAlias = Callable[[ToolCall[Any]], object]
 
-    Input = typing_extensions.TypeVar("Input", covariant=True, default=Any)  # noqa: PLC0105  # it reads like the word
-
 ON_COMMIT: list[Callable[[Round[Any]], object]] = []
 """Functions that get each round after this process committed it, for adapters that count decisions."""
-
-
-if not TYPE_CHECKING:
-    Input = TypeVar("Input", covariant=True)  # noqa: PLC0105  # it reads like the word
 
 _MESSAGE_LENGTH = 500
 _NAME_LENGTH = 100
@@ -218,10 +209,12 @@ class Round(Value, Generic[Input]):
         calls = list(self.calls)
         for call in self.pending:
             calls[call.index] = await self._decide(call, decide(call, hooks), calls)
-        asked: Sequence[ToolCall[Any]] = () if asking is None else self.pending
-        for call in asked:
-            waiting = calls[call.index]
-            calls[call.index] = await self._decide(call, _people().asked_about(waiting, asking, hooks), calls)
+        if asking is not None:
+            from .people import asked_about  # most rounds run without a person
+
+            for call in self.pending:
+                asked = asked_about(calls[call.index], asking, hooks)
+                calls[call.index] = await self._decide(call, asked, calls)
         return self._with(calls)
 
     async def _decide(
@@ -293,9 +286,11 @@ class Round(Value, Generic[Input]):
                 f"{shown_call(waiting.name, waiting.id)} asks {asked}: give the answer with round.answer"
             )
             raise RoundError(message)
+        from .people import agreed
+
         given = input if arguments is None else waiting.tool.decode(arguments)
         with logged_with_round(self):
-            return self._replaced(_people().agreed(waiting, given, *_said(by, words)))
+            return self._replaced(agreed(waiting, given, *_checked_person(by, words)))
 
     def answer(
         self, call: WhichCall, answer: object, /, *, by: str | None = None, words: str = ""
@@ -319,8 +314,10 @@ class Round(Value, Generic[Input]):
                 f"{shown_call(waiting.name, waiting.id)} has no question: use round.approve or round.reject"
             )
             raise RoundError(message)
+        from .people import answered
+
         with logged_with_round(self):
-            return self._replaced(_people().answered(waiting, waiting.question, answer, *_said(by, words)))
+            return self._replaced(answered(waiting, waiting.question, answer, *_checked_person(by, words)))
 
     def reject(
         self, call: WhichCall, reason: str = "", /, *, by: str | None = None, words: str = ""
@@ -338,9 +335,11 @@ class Round(Value, Generic[Input]):
         Raises:
             RoundError: no such call is deferred or pending, or several share the id.
         """
+        from .people import refused
+
         waiting = self._find(call, "deferred or pending")
         with logged_with_round(self):
-            return self._replaced(_people().refused(waiting, reason, *_said(by, words)))
+            return self._replaced(refused(waiting, reason, *_checked_person(by, words)))
 
     def reject_open(self, reason: str = "", /, *, by: str | None = None, words: str = "") -> Round[Input]:
         """Return the round with all deferred and pending calls rejected.
@@ -355,14 +354,16 @@ class Round(Value, Generic[Input]):
         Raises:
             RoundError: the round was committed or discarded.
         """
+        from .people import refused
+
         self._check_open()
-        said = _said(by, words)
+        person = _checked_person(by, words)
         calls = list(self.calls)
         with logged_with_round(self):
             for call in self.calls:
                 if call.state in _OPEN:
                     self._settlement.check_not_run(call)
-                    calls[call.index] = _people().refused(call, reason, *said)
+                    calls[call.index] = refused(call, reason, *person)
         return self._with(calls)
 
     def with_expired(self) -> Round[Input]:
@@ -372,7 +373,9 @@ class Round(Value, Generic[Input]):
         """
         if not any(call.has_expired for call in self.calls):
             return self
-        return self._with([_people().expired(call) if call.has_expired else call for call in self.calls])
+        from .people import expired
+
+        return self._with([expired(call) if call.has_expired else call for call in self.calls])
 
     def with_results(self, results: Iterable[Given], /) -> Round[Input]:
         """Return the round with the results of some calls.
@@ -476,8 +479,8 @@ class Round(Value, Generic[Input]):
         except BaseException:  # after any exception: nothing was appended
             self._settlement.reopen()
             raise
-        for tell in ON_COMMIT:
-            _told(tell, self)
+        for listener in ON_COMMIT:
+            _tell(listener, self)
         return turn
 
     async def acommit(self, history: History, /, *, results: Iterable[Given] = ()) -> Turn:
@@ -552,10 +555,11 @@ class Round(Value, Generic[Input]):
         for call in self.pending:
             self._settlement.check_not_run(call)
         current = self.with_expired()
-        told = current if wording is None else self._with([worded(call, wording) for call in current.calls])
-        after = await told._decided(found.before, asking)  # noqa: SLF001  # its own class
+        if wording is not None:
+            current = current._with([worded(call, wording) for call in current.calls])  # noqa: SLF001  # its own class
+        after = await current._decided(found.before, asking)  # noqa: SLF001  # its own class
         if limited is not None:
-            pairs = zip(told.calls, after.calls, strict=True)
+            pairs = zip(current.calls, after.calls, strict=True)
             after = after._with([call if call is old else shortened(call, limited) for old, call in pairs])  # noqa: SLF001  # its own class
         self._check_open()  # the round may have ended while hooks were asked
         if begin is not None and any(call.tool.has_function for call in after.pending):
@@ -580,7 +584,7 @@ class Round(Value, Generic[Input]):
                 return None
             settlement.keep(ran, call)
             if ended is not None:
-                await _saved(ended, call)
+                await _save(call, ended)
             return call.result or result
 
         try:
@@ -692,14 +696,7 @@ class Round(Value, Generic[Input]):
         return found
 
 
-@cache
-def _people() -> ModuleType:
-    from . import people  # most rounds run without a decision
-
-    return people
-
-
-def _said(by: object, words: object) -> tuple[str | None, str]:
+def _checked_person(by: object, words: object) -> tuple[str | None, str]:
     """Check and return the name and the comment of the person who decides."""
     if by is None and words == "":
         return None, ""
@@ -708,15 +705,15 @@ def _said(by: object, words: object) -> tuple[str | None, str]:
     return checked_by(by), writable_text("words", words)
 
 
-def _told(tell: Callable[[Round[Any]], object], committed: Round[Any]) -> None:
+def _tell(listener: Callable[[Round[Any]], object], committed: Round[Any]) -> None:
     """Call a function with a round that was committed, whatever the function raises."""
     try:
-        tell(committed)
+        listener(committed)
     except Exception as error:  # noqa: BLE001  # code of others; the turn is in its history all the same
         write_log(ERROR, "a function that is called after commits failed", error=error)
 
 
-async def _saved(ended: Ended, call: ToolCall[Any]) -> None:
+async def _save(call: ToolCall[Any], ended: Ended) -> None:
     """Save a call that ended; if that fails, it is saved with the whole round after all calls."""
     try:
         await outcome_of(ended, call)

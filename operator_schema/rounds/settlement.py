@@ -75,7 +75,7 @@ class Settlement:
 
     def __init__(self, round_id: str | None = None) -> None:
         self._id: dict[None, str] = {} if round_id is None else {None: round_id}
-        self._ending: dict[None, _Ending] = {}
+        self._ending: dict[None, list[str]] = {}
         self._runs: Runs = {} if round_id is None else remembered.of(round_id, {})
         self._states: dict[tuple[int, int], ToolCall[Any]] = {}  # as it began, then with its result
 
@@ -93,13 +93,16 @@ class Settlement:
     # --- runs ------------------------------------------------------------------------------------
 
     def check_not_run(self, call: ToolCall[Any]) -> None:
-        """Check that a call hasn't run yet."""
+        """Check that neither this state of the round nor another one ran a call."""
         run = self._runs.get(call.run)
         if run is not None:
-            raise _ran(call, run)
+            raise _has_run(call, run)
 
     def begin(self, calls: Sequence[ToolCall[Any]], begun: list[CallRun]) -> None:
-        """Note that calls are running now: all of them, or none."""
+        """Note that calls are running now: all of them, or none.
+
+        Each run is appended to `begun` before others see it, so that the caller can always end it.
+        """
         for position, call in enumerate(calls):
             run = CallRun()
             begun.append(run)
@@ -107,7 +110,7 @@ class Settlement:
             if first is not run:
                 for earlier in calls[:position]:
                     self.forget(earlier)
-                raise _ran(call, first)
+                raise _has_run(call, first)
             self._states[call.run] = call
 
     def keep(self, call: ToolCall[Any], after: ToolCall[Any]) -> None:
@@ -136,15 +139,14 @@ class Settlement:
     def how(self) -> str | None:
         """How the round ended; None while it is open."""
         found = self._ending.get(None)
-        return None if found is None else found.how
+        return None if found is None else found[0]
 
     def settle(self, how: str) -> None:
         """End the round."""
-        own = _Ending(how)
-        # This is one step, so that only one of several threads can be the first.
-        first = self._ending.setdefault(None, own)
+        own = [how]  # a list, so that the endings of two threads are different objects
+        first = self._ending.setdefault(None, own)  # one step, for all threads
         if first is not own:
-            message = f"this round was {first.how} already"
+            message = f"this round was {first[0]} already"
             raise RoundError(message)
 
     def reopen(self) -> None:
@@ -152,19 +154,10 @@ class Settlement:
         self._ending.clear()
 
 
-def _ran(call: ToolCall[Any], run: CallRun) -> RoundError:
+def _has_run(call: ToolCall[Any], run: CallRun) -> RoundError:
     how = "was run" if run.has_result else "is running" if run.is_going_on else "was begun and interrupted"
     message = (
         f"{shown_call(call.name, call.id)} {how} already, from this state of the round or another one: "
         "go on with the round that the executor returned, or with round.current()"
     )
     return RoundError(message, 1)
-
-
-class _Ending:
-    """How a round ended; each end is a separate object."""
-
-    __slots__ = ("how",)
-
-    def __init__(self, how: str) -> None:
-        self.how = how

@@ -20,21 +20,8 @@ _LEAST = 16
 """The shortest secret, in bytes; the same as for the token of a server."""
 
 
-def digest_with(secret: Secret) -> Digest:
-    """Return the function that makes the digest of a JSON object, with the key that signs.
-
-    Args:
-        secret: the secret, as for `check_secret`.
-
-    Raises:
-        TypeError: as `check_secret`.
-        ValueError: as `check_secret`.
-    """
-    return digests_with(secret)[0]
-
-
 def digests_with(secret: Secret) -> list[Digest]:
-    """Return a function for each key of a secret that makes the digest of a JSON object.
+    """Return a function for each key of a secret that makes the digest of a JSON object; the first one signs.
 
     The digest stays the same after a database has reordered keys, or written `1.0` as `1`. The key `digest`
     of the object itself isn't included.
@@ -70,10 +57,10 @@ def _keys_of(secret: Secret) -> list[bytes | None]:
     if not keys:
         message = "the list of secrets is empty: give at least one, or None to sign nothing"
         raise ValueError(message)
-    return [_checked(key) for key in keys]
+    return [_checked_key(key) for key in keys]
 
 
-def _checked(key: Any) -> bytes:
+def _checked_key(key: Any) -> bytes:
     if not isinstance(key, (bytes, bytearray)):  # some callers ignore the annotations
         message = f"the secret must be bytes, such as secrets.token_bytes(32), not {class_name_of(key)}"
         raise TypeError(message)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
+from ..errors import DecodeError
 from ..message_text import one_line
 from .databases import Claims
 from .errors import StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Generator, Mapping
 
     from .databases import Statements
     from .errors import StoreErrorCode
@@ -115,3 +117,13 @@ def gone(round_id: str, row: Any, code: StoreErrorCode = "changed") -> StoreErro
         message = f"{name} runs now, or its process died: see store.stuck()"
         return StoreError(message, round_id, code="running")
     return StoreError(f"{name} was changed in the meantime: load it again", round_id, code=code)
+
+
+@contextmanager
+def reading(where: object) -> Generator[None]:
+    """Convert errors of reading data to a `StoreError`: another program or version wrote them."""
+    try:
+        yield
+    except (DecodeError, KeyError, RecursionError, TypeError, ValueError) as error:
+        message = f"the store {one_line(str(where), 200)} contains something other than turns and rounds"
+        raise StoreError(message, code="damaged") from error

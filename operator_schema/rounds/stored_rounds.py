@@ -176,13 +176,6 @@ def stored_round(round_id: str, row: Any, ended: Sequence[str], now: float) -> S
     return StoredRound(round_id, state, waits, *known)
 
 
-def calls_sent(saved: Any) -> list[dict[str, Any]]:
-    """Return the calls of a turn or a round as the model sent them; if others ran, these too."""
-    calls = [without_texts(call, call.keys()) for call in saved["calls"]]
-    results = saved.get("results", [call.get("result") or {} for call in calls])
-    return [record_of(call, result.get("changed")) for call, result in zip(calls, results, strict=True)]
-
-
 def record_of(call: dict[str, Any], changed: dict[str, Any] | None = None) -> dict[str, Any]:
     """Return the arguments that a saved call runs with; its result or the call itself has the changes."""
     sent, changed = call.get("arguments"), changed or call.get("changed")

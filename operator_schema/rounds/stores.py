@@ -1,52 +1,47 @@
-"""Stores: databases in which rounds wait and conversations are kept."""
+"""Stores: how do rounds wait in a database, and run in one process at a time?"""
 
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from math import inf
-from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, cast
 
-from ..errors import DecodeError
 from ..findings import Finding
 from ..message_text import checked_path, exception_text, one_line, received
 from .databases import Database, SqliteDatabase, Tables, as_key
-from .errors import RoundError, StoreError
-from .input_copies import own_json
+from .errors import StoreError
 from .leases import Leases, Owner, owner_of
 from .listed_rounds import (
     counted_rounds,
     listed_columns,
-    number_of_rows,
     seconds_of,
     stuck_rounds,
     waiting_rounds,
 )
 from .restore import RestoreError, with_ended
 from .round import HookError, Round
-from .serialization import DEPTH, save_ended
+from .serialization import save_ended
 from .signatures import check_secret
-from .sqlite_files import unusable_database
 from .store_rows import (
-    LARGEST_INTEGER,
     ROUNDS,
     ended_in,
     gone,
     has_turn,
     is_kept,
     is_valid,
+    reading,
     row_of,
     running_elsewhere,
     shown_id,
 )
-from .stored_rounds import StoredRound, calls_of_turn, calls_sent, stored_round
-from .transcript import Turn, check_item, checked_conversation, checked_name
+from .stored_rounds import StoredRound, calls_of_turn, stored_round
+from .stored_transcripts import StoredTranscript
+from .transcript import Turn, checked_conversation, checked_name
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
     from os import PathLike
 
     from .databases import Statements
@@ -117,7 +112,7 @@ class Store:
 
     def _connect(self) -> None:
         self._leases = Leases(self._renew, self._lease)
-        self._transaction = Tables(self.database, "the store", _TABLES, _INDEXES).transaction
+        self._tables = Tables(self.database, "the store", _TABLES, _INDEXES)
 
     def transcript(self, name: str) -> StoredTranscript:
         """Return a conversation, which is empty at first.
@@ -129,12 +124,12 @@ class Store:
             TypeError: the name isn't a string.
             ValueError: the name is empty, or has a lone surrogate, which no database can store.
         """
-        return StoredTranscript(self, checked_conversation("the name of a transcript", name))
+        return StoredTranscript(self._tables, checked_conversation("the name of a transcript", name))
 
     def transcripts(self) -> list[str]:
         """List the names of the conversations that aren't empty, the oldest first."""
         query = "SELECT transcript FROM items GROUP BY transcript ORDER BY min(position)"
-        with self._transaction(writes=False) as db:
+        with self._tables.transaction(writes=False) as db:
             return [name for (name,) in db.execute(query).fetchall()]
 
     def load(self, round_id: str, toolset: Toolset[Any]) -> Round[Any]:
@@ -151,7 +146,7 @@ class Store:
             TypeError: `toolset` isn't a toolset.
         """
         _check_toolset(toolset)
-        with self._transaction(writes=False) as db:
+        with self._tables.transaction(writes=False) as db:
             row = row_of(db, round_id)
         if row is None or row[1] is not None:
             raise gone(round_id, row)
@@ -170,7 +165,7 @@ class Store:
         """
         key = as_key("the id of a round", round_id)
         columns = "round, revision, since, begun, lease, owner, state, waits, conversation"
-        with self._transaction(writes=False) as db:
+        with self._tables.transaction(writes=False) as db:
             row = ROUNDS.read(db, round_id, columns)
             now = db.now()
             if row is None:
@@ -186,7 +181,7 @@ class Store:
             message = f"there is no round {shown_id(round_id)}, and no turn of it in a transcript"
             raise StoreError(message, round_id, code="done")
         conversation, text = row
-        with _reading(self.database):
+        with reading(self.database):
             turn = Turn.from_dict(json.loads(text)["turn"])
         return StoredRound(round_id, "committed", None, conversation, turn.about, calls_of_turn(turn))
 
@@ -216,7 +211,7 @@ class Store:
             ValueError: there is no such state, `limit` is below 0, `older_than` is NaN, or `conversation` is
                 empty.
         """
-        with self._transaction(writes=False) as db:
+        with self._tables.transaction(writes=False) as db:
             return waiting_rounds(
                 db,
                 conversation=conversation,
@@ -229,7 +224,7 @@ class Store:
 
     def counts(self) -> StoreCounts:
         """Count the rounds, for a page or an alert."""
-        with self._transaction(writes=False) as db:
+        with self._tables.transaction(writes=False) as db:
             return counted_rounds(db)
 
     def save(self, decided: Round[Any]) -> Round[Any]:
@@ -254,7 +249,7 @@ class Store:
             message = f"a store saves a round, such as round.approve(id), not {received(decided)}"
             raise TypeError(message)
         revision, saved = decided.revision, self._saved(decided)
-        with self._transaction() as db:
+        with self._tables.transaction() as db:
             columns = {**saved, **listed_columns(decided, db.now())}
             if revision is None:
                 is_saved = not has_turn(db, decided.id) and ROUNDS.add(
@@ -282,7 +277,7 @@ class Store:
             TypeError: `seconds` isn't a number.
             ValueError: it is NaN.
         """
-        with self._transaction(writes=False) as db:
+        with self._tables.transaction(writes=False) as db:
             return stuck_rounds(db, seconds)
 
     def take_back(self, round_id: str, toolset: Toolset[Any], *, force: bool = False) -> Round[Any]:
@@ -307,7 +302,7 @@ class Store:
             TypeError: `toolset` isn't a toolset.
         """
         _check_toolset(toolset)
-        with self._transaction() as db:
+        with self._tables.transaction() as db:
             row = row_of(db, round_id)
             if row is None:
                 raise gone(round_id, row)
@@ -424,7 +419,7 @@ class Store:
                 meanwhile.
         """
         revision, new = work.revision, self._saved(work)
-        with self._transaction() as db:
+        with self._tables.transaction() as db:
             now = db.now()
             new |= {"since": now, "begun": int(begun), "owner": Owner.here(self._name).text()}
             new["lease"] = now + self._lease if is_renewed else None
@@ -449,7 +444,7 @@ class Store:
         """
         revision: Any = decided.revision
         new = self._saved(decided)
-        with self._transaction() as db:
+        with self._tables.transaction() as db:
             new |= {"since": db.now(), "begun": 1}
             if not ROUNDS.change(db, decided.id, revision, taken=True, step=0, **new):
                 raise gone(decided.id, row_of(db, decided.id), "taken_back")
@@ -469,7 +464,7 @@ class Store:
             "INSERT INTO ended_calls (round, revision, saved) "
             "SELECT id, revision, ? FROM rounds WHERE id = ? AND revision = ? AND since IS NOT NULL"
         )
-        with self._transaction() as db:
+        with self._tables.transaction() as db:
             db.execute(query, (text, claimed.id, claimed.revision))
 
     def keep(self, claimed: Round[Any], after: Round[Any]) -> Round[Any]:
@@ -491,7 +486,7 @@ class Store:
         until, has_failed = monotonic() + self._lease, False
         while True:
             try:
-                with self._transaction() as db:
+                with self._tables.transaction() as db:
                     if not (has_failed and is_kept(db, kept, saved)):
                         self._let_wait(db, kept, revision, saved)
             except StoreError as error:
@@ -510,7 +505,7 @@ class Store:
             StoreError: somebody took it back meanwhile.
         """
         revision: Any = claimed.revision
-        with self._transaction() as db:
+        with self._tables.transaction() as db:
             row = row_of(db, claimed.id)
             if row is not None and row[3] is None:
                 is_done = ROUNDS.delete(db, claimed.id, revision, taken=True)
@@ -529,7 +524,7 @@ class Store:
     def _renew(self, running: Mapping[str, int]) -> None:
         """Renew the leases of rounds that run here, unless somebody took them back."""
         query = "UPDATE rounds SET lease = ? WHERE id = ? AND revision = ? AND since IS NOT NULL"
-        with self._transaction() as db:
+        with self._tables.transaction() as db:
             until = db.now() + self._lease
             for round_id in sorted(running):  # in one order, so that processes never wait for each other
                 db.execute(query, (until, round_id, running[round_id]))
@@ -565,7 +560,7 @@ class Store:
         db.execute("DELETE FROM ended_calls WHERE round = ?", (work.id,))
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {"_leases", "_transaction"}
+        kept = {"_leases", "_tables"}
         return {name: value for name, value in vars(self).items() if name not in kept}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -601,184 +596,6 @@ class SqliteStore(Store):
     ) -> None:
         database = SqliteDatabase(checked_path("the path of a store", path))
         super().__init__(database, secret=secret, name=name, lease=lease)
-
-
-class StoredTranscript:
-    """A conversation in a store; made by `store.transcript`.
-
-    It contains, in order, messages of the user (a string is one), messages in the form of a provider, and
-    turns.
-    """
-
-    def __init__(self, store: Store, name: str) -> None:
-        self._store = store
-        self._name = name
-
-    @property
-    def name(self) -> str:
-        """The name of the conversation."""
-        return self._name
-
-    def append(self, item: Any, /) -> None:
-        """Add a turn or a message.
-
-        Raises:
-            RoundError: the turn was added before.
-            StoreError: the turn belongs to a round that waits in the store: commit that round.
-            TypeError: the item isn't JSON, or nests too deeply; or a transcript in memory refuses it, too.
-        """
-        if isinstance(item, Turn):
-            self.commit_turn(item, None)
-            return
-        try:
-            text = json.dumps(own_json(item, DEPTH))
-        except ValueError as error:
-            message = f"an item of a transcript is a turn or JSON: {error}"
-            raise TypeError(message) from None
-        check_item(item)
-        with self._store._transaction() as db:  # noqa: SLF001  # one thought with it
-            db.execute("INSERT INTO items (transcript, item) VALUES (?, ?)", (self._name, text))
-
-    def commit_turn(self, turn: Turn, revision: int | None, /) -> None:
-        """Add the turn of a round and delete the round, in one transaction; for `round.commit`.
-
-        Raises:
-            RoundError: the turn was added before.
-            StoreError: the round is running, or somebody decided something else meanwhile.
-        """
-        text = json.dumps({"turn": turn.as_dict()})
-        with self._store._transaction() as db:  # noqa: SLF001  # as above
-            values = (self._name, turn.id, text)
-            added = db.execute(
-                "INSERT INTO items (transcript, turn, item) VALUES (?, ?, ?) ON CONFLICT (turn) DO NOTHING",
-                values,
-            )
-            if added.rowcount != 1:
-                message = "this turn is in a transcript already: it was committed before"
-                raise RoundError(message)
-            row = row_of(db, turn.id)
-            is_as_read = (
-                (row is None) if revision is None else ROUNDS.delete(db, turn.id, revision, taken=False)
-            )
-            if not is_as_read:
-                raise gone(turn.id, row)
-
-    def _items(self, rest: str = "", *values: int) -> list[Any]:
-        """Return items, the oldest first; `rest` is the rest of the query."""
-        query = f"SELECT turn, item FROM items WHERE transcript = ? ORDER BY position {rest}"  # noqa: S608  # a text of this class
-        with self._store._transaction(writes=False) as db:  # noqa: SLF001  # as above
-            rows = db.execute(query, (self._name, *values)).fetchall()
-        with _reading(self._store.database):
-            items = [(turn, json.loads(text)) for turn, text in rows]
-            return [item if turn is None else Turn.from_dict(item["turn"]) for turn, item in items]
-
-    def last(self, count: int) -> list[Any]:
-        """Return the newest items, the oldest of them first, without reading the others.
-
-        Args:
-            count: the maximum number of items.
-
-        Raises:
-            TypeError: `count` isn't an integer.
-            ValueError: `count` is below 0.
-        """
-        return self._items("DESC LIMIT ?", number_of_rows("count", count))[::-1]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._items())
-
-    def __len__(self) -> int:
-        query = "SELECT count(*) FROM items WHERE transcript = ?"
-        with self._store._transaction(writes=False) as db:  # noqa: SLF001  # as above
-            (count,) = db.execute(query, (self._name,)).fetchone()
-        return int(count)
-
-    def __bool__(self) -> bool:
-        return bool(self.last(1))
-
-    @overload
-    def __getitem__(self, index: int) -> Any: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Any]: ...
-
-    def __getitem__(self, index: int | slice) -> Any:
-        """Return one item without reading the others; or the items of a slice."""
-        if isinstance(index, slice):
-            return self._items()[index]
-        order, at = ("", index) if index >= 0 else ("DESC", -1 - index)
-        found = self._items(f"{order} LIMIT 1 OFFSET ?", min(at, LARGEST_INTEGER))
-        if not found:
-            message = f"the transcript has no item {index}"
-            raise IndexError(message)
-        return found[0]
-
-    def __repr__(self) -> str:
-        return f"<StoredTranscript {one_line(self._name, 100)!r} of {len(self)}>"
-
-
-def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
-    """Yield the content of a store, in the order in which it was stored; the file is only read.
-
-    The content is read in pages, with no lock while the caller uses an item, so writers never wait. A turn
-    that is committed meanwhile is yielded as a turn or as its round.
-
-    Args:
-        path: the path of the file of a `SqliteStore`.
-
-    Yields:
-        A list of calls, each an object with `name` and `arguments`, for each turn of a transcript and then
-        for each round that waits or runs; and each message of a transcript unchanged.
-
-    Raises:
-        StoreError: the file can't be read, or isn't a store.
-        TypeError: the path isn't a path.
-    """
-    name = checked_path("the path of a store", path)
-    if not Path(name).is_file():
-        error = sqlite3.OperationalError("unable to open database file")
-        raise StoreError(unusable_database("the store", name, error), code="unavailable") from error
-    database = SqliteDatabase(name)
-    try:
-        with _reading(name), closing(database):
-            newest = 0
-            for position, turn, text in _pages(database, "turn, item", "items", 0):
-                item, newest = json.loads(text), position
-                yield item if turn is None else calls_sent(item["turn"])
-            seen: set[str] = set()
-            for _, found, text in _pages(database, "id, round", "rounds", 0):
-                seen.add(found)
-                yield calls_sent(json.loads(text))
-            for _, turn, text in _pages(database, "turn, item", "items", newest):
-                if turn is not None and turn not in seen:  # committed between the pages
-                    yield calls_sent(json.loads(text)["turn"])
-    except sqlite3.Error as error:
-        raise StoreError(unusable_database("the store", name, error), code="unavailable") from error
-
-
-_PAGE = 100
-"""The number of rows that are read at once."""
-
-
-def _pages(database: Database, columns: str, table: str, after: int) -> Iterator[Any]:
-    """Yield the rows of a table after a position, with their positions; each page has its own transaction."""
-    query = f"SELECT position, {columns} FROM {table} WHERE position > ? ORDER BY position LIMIT {_PAGE}"  # noqa: S608  # names of this module
-    rows: list[Any] = [None]
-    while rows:
-        with database.transaction(writes=False) as db:
-            rows = db.execute(query, (after,)).fetchall()
-        yield from rows
-        after = rows[-1][0] if rows else after
-
-
-@contextmanager
-def _reading(where: object) -> Generator[None]:
-    """Convert errors of reading to a `StoreError`: another program or version wrote the data."""
-    try:
-        yield
-    except (DecodeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        message = f"the store {one_line(str(where), 200)} contains something other than turns and rounds"
-        raise StoreError(message, code="damaged") from error
 
 
 def _check_toolset(given: object) -> None:

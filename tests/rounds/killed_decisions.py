@@ -20,12 +20,13 @@ from forks import import_what_is_needed
 from killed_store import files_of, in_child
 
 from operator_schema import Defer, Executor, RawCall, RunNormally, Toolset, hook, tool
-from operator_schema.rounds import INTERRUPTED, SqliteStore, deciding, stores
+from operator_schema.rounds import INTERRUPTED, SqliteStore, deciding, people, stores
 from operator_schema.rounds import round as rounds
 
 TRACED = {
     stores.__file__: {"claim", "begin", "keep", "run", "_let_wait", "take_back"},
-    deciding.__file__: {"decide", "asked_about", "unless_confirmed"},
+    deciding.__file__: {"decide", "unless_confirmed"},
+    people.__file__: {"asked_about"},
     rounds.__file__: {"execute_with", "_decided", "_run", "settle"},
     __file__: {"refund", "voucher", "look", "large", "capitals"},
 }

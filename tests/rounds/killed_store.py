@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 
 from forks import fork, import_what_is_needed
 
-from operator_schema.rounds import stores
+from operator_schema.rounds import stored_transcripts, stores
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 PAGE = Path(__file__).parents[2] / "docs" / "approvals.md"
 EFFECTS = ("get_booking", "cancel_booking", "send_voucher")
-TRACED = {stores.__file__: {"claim", "keep", "commit_turn", "_write", "run"}}
+TRACED = {stores.__file__: {"claim", "keep", "run"}, stored_transcripts.__file__: {"commit_turn"}}
 """The functions at whose lines the process is killed, beside those of the page."""
 KILLED = range(5, 160, 30)
 """Places where a process is killed in earnest."""

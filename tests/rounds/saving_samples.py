@@ -15,7 +15,7 @@ from round_samples import done
 from operator_schema import Executor, NeedsInput, RawCall, SchemaLeaf, Toolset, skip, tool, tool_input
 from operator_schema.content import Audio, File, Image, Resource, Text
 from operator_schema.rounds import RestoreError
-from operator_schema.rounds.signatures import digest_with, what_is_signed
+from operator_schema.rounds.signatures import digests_with, what_is_signed
 from operator_schema.types import RawArguments
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
@@ -302,7 +302,7 @@ def saved(plan: Any, secret: bytes | None = None) -> Any:
 
 def resealed(data: Any, secret: bytes | None = None) -> Any:
     """Make the digests right again, as somebody does who changes data on purpose."""
-    digest = digest_with(secret)
+    digest = digests_with(secret)[0]
     for call in data["calls"]:
         call["digest"] = digest(call)
     data["digest"] = digest(what_is_signed({key: value for key, value in data.items() if key != "digest"}))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from saving_samples import SECRET, mixed, problems, refused, resealed, saved
 
-from operator_schema.rounds.signatures import digest_with, what_is_signed
+from operator_schema.rounds.signatures import digests_with, what_is_signed
 
 pytestmark = pytest.mark.needs_threads
 
@@ -59,7 +59,7 @@ def test_a_call_whose_digest_is_no_text_is_an_issue_though_the_whole_is_signed_a
     data = saved(mixed())
     data["calls"][2]["digest"] = digest
     whole = {key: value for key, value in data.items() if key != "digest"}
-    data["digest"] = digest_with(None)(what_is_signed(whole))
+    data["digest"] = digests_with(None)[0](what_is_signed(whole))
     assert problems(refused(data)) == [("data_changed", "c2")]
 
 

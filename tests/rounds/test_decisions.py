@@ -11,7 +11,7 @@ from round_samples import Odd, Text, done, ids, pay, raw, search, toolset
 import operator_schema
 from operator_schema import Complete, Defer, EncodeError, Reject, RoundError, RunNormally, Transcript, hook
 from operator_schema.rounds import HookError, Hooks, rejection_reason
-from operator_schema.rounds.hooks import DECISIONS
+from operator_schema.rounds.hook_decisions import DECISIONS
 
 CONFIRM = "the tool needs a person's approval (confirm=True)"
 

@@ -11,8 +11,8 @@ import pytest
 from round_samples import pay, raw, search
 
 from operator_schema import Executor, Toolset
-from operator_schema.rounds import StoreError
-from operator_schema.rounds.stores import _TABLES, SqliteStore, stored_records
+from operator_schema.rounds import SqliteStore, StoreError, stored_records
+from operator_schema.rounds.stores import _TABLES
 
 pytestmark = pytest.mark.needs_threads
 

@@ -342,10 +342,10 @@ def test_an_execution_says_since_when_a_call_waited():
 
 def test_a_time_that_no_clock_shows_is_damage():
     from operator_schema.rounds import RestoreError
-    from operator_schema.rounds.signatures import digest_with, what_is_signed
+    from operator_schema.rounds.signatures import digests_with, what_is_signed
 
     data = round_of(raw("pay", amount=1)).confirmed().as_dict()
-    digest = digest_with(None)
+    digest = digests_with(None)[0]
     (call,) = data["calls"]
     call["deferred_at"] = 10**400
     call["digest"] = digest({name: value for name, value in call.items() if name != "digest"})

@@ -35,7 +35,7 @@ class TakesWhatRuns(SqliteStore):
 
 class OverwritesDecisions(SqliteStore):
     def claim(self, work, *, begun=False, **options):
-        with self._transaction(writes=False) as db:
+        with self.database.transaction(writes=False) as db:
             row = db.execute("SELECT revision FROM rounds WHERE id = ?", (work.id,)).fetchone()
         return super().claim(work.replace(revision=None if row is None else row[0]), begun=begun, **options)
 
@@ -74,7 +74,7 @@ class TakesATurnTwice(SqliteStore):
             def commit_turn(self, turn, revision):
                 self.append({"turn": turn.as_dict()})
 
-        return Twice(self, name)
+        return Twice(self._tables, name)
 
 
 class ListsTheNewestFirst(SqliteStore):
@@ -88,7 +88,7 @@ class LosesSurrogates(SqliteStore):
             def append(self, item):
                 super().append(item.replace("\ud800", "?") if isinstance(item, str) else item)
 
-        return Loses(self, name)
+        return Loses(self._tables, name)
 
 
 class HasNoCodes(SqliteStore):

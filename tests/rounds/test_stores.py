@@ -35,8 +35,8 @@ from operator_schema.rounds import (
     databases,
     kept_connections,
     settlement,
+    store_contents,
     stored_records,
-    stores,
 )
 from operator_schema.rounds.sqlite_files import unusable_database
 
@@ -747,12 +747,10 @@ def test_a_full_disk_is_said_once_and_leaves_the_file_as_it_was(tmp_path, monkey
 
 
 def test_an_error_of_sqlite_without_a_remedy_keeps_its_words(store):
-    def use():
-        with store._transaction() as db:
-            db.execute("INSERT INTO items (transcript, item) VALUES (NULL, NULL)")
-
-    with pytest.raises(StoreError, match=r"can't be used: NOT NULL constraint failed: items\.transcript$"):
-        use()
+    with store.database.transaction(writes=True) as db:
+        db.execute("CREATE TRIGGER no BEFORE INSERT ON items BEGIN SELECT RAISE(ABORT, 'not today'); END")
+    with pytest.raises(StoreError, match=r"can't be used: not today$"):
+        store.transcript("a").append("text")
 
 
 # --- what a store holds --------------------------------------------------------------------------
@@ -774,7 +772,7 @@ def test_a_store_is_read_turn_by_turn_then_round_by_round(store, tmp_path):
 def test_a_round_that_is_committed_while_a_store_is_read_is_read_once(
     store, tmp_path, monkeypatch, read, committed
 ):
-    monkeypatch.setattr(stores, "_PAGE", 1)
+    monkeypatch.setattr(store_contents, "_PAGE", 1)
     store.transcript("a").append({"role": "user", "content": "hello"})
     rounds = [executor(store).run_sync(sent(raw("fetch", "f", url=url))) for url in "uv"]
     records = stored_records(tmp_path / "desk.db")
