@@ -156,11 +156,7 @@ def _with_descriptions(
     forms: list[ToolForm],
     descriptions: Mapping[str, str],
 ) -> list[ToolForm]:
-    """Return the forms with the descriptions for this request.
-
-    Raises:
-        SchemaError: a description is too long, or there are too many tools.
-    """
+    """Return the forms with the descriptions for this request."""
     texts = [descriptions.get(tool.name, form.description) for tool, form in zip(tools, forms, strict=True)]
     refuse_complaints([*too_many(provider, tools), *too_long(provider, tools, texts)], provider.name)
     return [
@@ -341,11 +337,7 @@ def _as_object(
 
 
 def _with_wire_keys(provider: TakesTools, tool: Tool[..., Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema with names of properties that the provider takes.
-
-    Raises:
-        SchemaError: two properties would have the same name.
-    """
+    """Return a schema with names of properties that the provider takes."""
     names = wire_keys(provider, tool)
     if not names:
         return schema
@@ -516,13 +508,13 @@ def _nullable_tools(provider: TakesTools, offered: Offered) -> dict[str, Tool[..
 
 
 def kept_for(provider: TakesTools, offered: Offered, what: str, make: Callable[[], Made]) -> Made:
-    """Return a thing that an offer keeps for a provider; make it if it keeps none.
+    """Return a value that an offer caches for a provider; make it the first time.
 
     Args:
-        provider: the provider. Another one may have its name.
+        provider: the provider; another one may have the same name.
         offered: the offer.
-        what: the key of the thing.
-        make: makes it.
+        what: the key of the value.
+        make: returns the value.
     """
     key = (provider.name, what)
     kept: tuple[TakesTools, Made] | None = offered.kept(key)
