@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .wire_format import Wire
 
     Tools: TypeAlias = Sequence[Tool[..., Any]]
+    Renames: TypeAlias = tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]
     Made = TypeVar("Made")
     Written = TypeVar("Written")
 
@@ -489,7 +490,7 @@ def nullable_tools(provider: TakesTools, offered: Offered) -> dict[str, Tool[...
     """Return the tools, by name, for which the model has to send null for omitted arguments."""
     if offered.strict is False and provider.always is None:  # like most requests
         return {}
-    return kept_for(provider, offered, "nulls", lambda: _nullable_tools(provider, offered))
+    return _kept_for(provider, offered, "nulls", lambda: _nullable_tools(provider, offered))
 
 
 def _nullable_tools(provider: TakesTools, offered: Offered) -> dict[str, Tool[..., Any]]:
@@ -507,7 +508,22 @@ def _nullable_tools(provider: TakesTools, offered: Offered) -> dict[str, Tool[..
     }
 
 
-def kept_for(provider: TakesTools, offered: Offered, what: str, make: Callable[[], Made]) -> Made:
+def renames(provider: TakesTools, offered: Offered) -> Renames:
+    """Return names on the wire by own names, own names by those on the wire, and own keys, if these differ.
+
+    Raises:
+        SchemaError: two tools would have the same name.
+    """
+    return _kept_for(provider, offered, "renames", lambda: _new_renames(provider, offered))
+
+
+def _new_renames(provider: TakesTools, offered: Offered) -> Renames:
+    names = provider.names.wire_names([tool.name for tool in offered.tools], provider.name)
+    own = {wire: own for own, wire in names.items() if wire != own}
+    return names, own, own_keys(provider, offered.tools)
+
+
+def _kept_for(provider: TakesTools, offered: Offered, what: str, make: Callable[[], Made]) -> Made:
     """Return a value that an offer caches for a provider; make it the first time.
 
     Args:
