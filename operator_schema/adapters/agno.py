@@ -115,8 +115,8 @@ class Toolkit(LiveTools, AgnoToolkit):
 
     def get_functions(self) -> dict[str, Any]:
         """Return functions for the tools that are switched on now, for a run without an event loop."""
-        return {one.name: one for one in self.made_now(is_async=False)}
+        return {one.name: one for one in self.current_tools(is_async=False)}
 
     def get_async_functions(self) -> dict[str, Any]:
         """Return functions for the tools that are switched on now, for a run in an event loop."""
-        return {one.name: one for one in self.made_now(is_async=True)}
+        return {one.name: one for one in self.current_tools(is_async=True)}

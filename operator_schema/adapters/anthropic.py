@@ -46,11 +46,7 @@ class _Shared:
 
 
 def _definition(tool: Tool[..., Any]) -> dict[str, Any]:
-    """Return the definition of a tool in the form of the API.
-
-    Raises:
-        SchemaError: the arguments can't be an object, or their schema only refers to another document.
-    """
+    """Return the definition of a tool in the form of the API."""
     definition: dict[str, Any] = {**tool.definition()}
     definition["input_schema"] = plain_schema(definition["input_schema"], tool.name, "Anthropic")
     left = without_unions(definition["input_schema"], tool.name, "Anthropic")

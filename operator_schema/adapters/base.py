@@ -153,7 +153,8 @@ class Adapter(Generic[T]):
             ValueError: the executor doesn't have this tool, or the framework can't take it.
         """
         check_is_tool("to_tool", tool, for_several="to_tools")
-        return self.made(tool, self.runner([tool], context, executor, confirm, native, only=tool), native)
+        runner = self.runner([tool], context, executor, confirm, native, only=tool)
+        return self.native_tool(tool, runner, native)
 
     def to_tools(
         self,
@@ -182,7 +183,7 @@ class Adapter(Generic[T]):
         runner = self.runner(tools, context, executor, confirm, native)
         registry = runner.executor.registry
         chosen = registry if self._lists_disabled else registry.offered()
-        return [self.made(tool, runner, native) for tool in chosen]
+        return [self.native_tool(tool, runner, native) for tool in chosen]
 
     def runner(
         self,
@@ -231,7 +232,7 @@ class Adapter(Generic[T]):
         asking = (self.asks, self._agreed, self._kept, self._shows_call)
         return Runner(executor, context, confirm, self._own, *asking)
 
-    def made(self, tool: Tool[..., Any], runner: Runner, native: Mapping[str, Any]) -> T:
+    def native_tool(self, tool: Tool[..., Any], runner: Runner, native: Mapping[str, Any]) -> T:
         """Return a tool of the framework whose calls a runner runs.
 
         Raises:
@@ -242,7 +243,7 @@ class Adapter(Generic[T]):
 
 
 def with_state(attribute: str, cls: type | None = None) -> Callable[[Any], Mapping[Any, Any]]:
-    """Return the `own` of an adapter to a framework whose context holds an object of your program.
+    """Return a function that lets calls inject the framework's context, and an object of your program in it.
 
     Args:
         attribute: name of the context's attribute with the object, which tools get by its type; a None there
@@ -409,17 +410,17 @@ class _Later(Mapping[Any, Any]):
         self._make = make
 
     @cached_property
-    def _made(self) -> Mapping[Any, Any]:
+    def _mapping(self) -> Mapping[Any, Any]:
         return self._make()
 
     def __getitem__(self, key: Any) -> Any:
-        return self._made[key]
+        return self._mapping[key]
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._made)
+        return iter(self._mapping)
 
     def __len__(self) -> int:
-        return len(self._made)
+        return len(self._mapping)
 
 
 class LiveTools:
@@ -461,7 +462,7 @@ class LiveTools:
         self._runner, self._native = runner, native
 
     def begin(self, **theirs: Any) -> None:
-        """Call the constructor of the framework's own class.
+        """Call the constructor of the framework's class.
 
         Args:
             theirs: the options of `theirs`, as the user gave them.
@@ -480,7 +481,7 @@ class LiveTools:
         """The tools."""
         return self._runner.executor.registry
 
-    def made_now(self, host: Any = None, **more: Any) -> list[Any]:
+    def current_tools(self, host: Any = None, **more: Any) -> list[Any]:
         """Return tools of the framework for those that are switched on now.
 
         Args:
@@ -488,17 +489,17 @@ class LiveTools:
             more: further arguments for `make`.
         """
         native = {**self._native, **more}
-        return [self.adapter.made(tool, self._runner, native) for tool in self.offered(host)]
+        return [self.adapter.native_tool(tool, self._runner, native) for tool in self.offered(host)]
 
     def offered(self, host: Any = None) -> list[Tool[..., Any]]:
-        """Return the tools that are switched on now; the argument is that of `made_now`."""
+        """Return the tools that are switched on now; the argument is that of `current_tools`."""
         registry = self.registry
         if host is None:
             return registry.offered()
         return registry.offered(context=self._runner.context_when_needed(host))
 
 
-def listed(make: Callable[P, L]) -> Callable[P, list[L]]:
+def in_list(make: Callable[P, L]) -> Callable[P, list[L]]:
     """Return a function that takes the same arguments, and returns a list of one."""
 
     def make_list(*args: P.args, **options: P.kwargs) -> list[L]:
@@ -518,11 +519,7 @@ def registry_of(tools: Tools) -> Registry:
 
 
 def _check_parameters(tool: Tool[..., Any], framework: str, taken: Iterable[str]) -> None:
-    """Check that a framework can call a tool by the names of its parameters.
-
-    Raises:
-        ValueError: a parameter has such a name.
-    """
+    """Check that a framework can call a tool by the names of its parameters."""
     properties = tool.input_schema().get("properties", {})
     for name in taken:
         if name in properties:
@@ -534,12 +531,7 @@ def _check_parameters(tool: Tool[..., Any], framework: str, taken: Iterable[str]
 
 
 def _check_executor(executor: Executor, registry: Registry) -> None:
-    """Check the given executor for the tools of a registry.
-
-    Raises:
-        TypeError: the object isn't an executor.
-        ValueError: the executor has other tools.
-    """
+    """Check the given executor for the tools of a registry."""
     _check_is_executor(executor)
     if executor.registry is not registry and list(executor.registry) != list(registry):
         message = "the executor has other tools: give the same registry to both, Executor(registry, …)"
@@ -547,11 +539,7 @@ def _check_executor(executor: Executor, registry: Registry) -> None:
 
 
 def _check_options(native: Mapping[str, Any], known: Iterable[str], owner: str) -> None:
-    """Check options for a class of the framework that itself accepts any options.
-
-    Raises:
-        TypeError: an option is unknown.
-    """
+    """Check options for a class of the framework that itself accepts any options."""
     names = list(known)
     for name in native:
         if name not in names:
@@ -562,11 +550,7 @@ def _check_options(native: Mapping[str, Any], known: Iterable[str], owner: str) 
 
 
 def _check_context(context: Any) -> None:
-    """Check the given context.
-
-    Raises:
-        TypeError: the context is neither a mapping nor a function.
-    """
+    """Check the given context."""
     if context is not None and not isinstance(context, Mapping) and not callable(context):
         message = f"context must be a mapping, or a function that returns one, not {received(context)}"
         raise TypeError(message)
@@ -579,12 +563,7 @@ def _check_is_executor(executor: Any) -> None:
 
 
 def _check_has(executor: Executor, tool: Tool[..., Any]) -> None:
-    """Check the given executor for one tool; it may have more tools.
-
-    Raises:
-        TypeError: the object isn't an executor.
-        ValueError: the executor has another tool of this name, or none.
-    """
+    """Check the given executor for one tool; it may have more tools."""
     _check_is_executor(executor)
     if tool.name not in executor.registry or executor.registry[tool.name] != tool:
         message = f"the executor has no such tool {tool.name}: give both the same, Executor([{tool.name}], …)"

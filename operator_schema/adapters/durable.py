@@ -101,12 +101,7 @@ def restored_round(executor: Executor, saved: str, *, secret: bytes | None = Non
 
 
 def _read(saved: object) -> dict[str, Any]:
-    """Read the text of `saved_round`; the round in it isn't checked yet.
-
-    Raises:
-        RestoreError: the text is something else.
-        TypeError: it isn't text.
-    """
+    """Read the text of `saved_round`; the round in it isn't checked yet."""
     expected = "a saved round must be the text that saved_round or run_round returned, not"
     if not isinstance(saved, str):
         remedy = ": write saved_round(round)" if hasattr(saved, "as_dict") else ""

@@ -124,5 +124,5 @@ class RegistryProvider(LiveTools, Provider):
         try:
             ctx = get_context()
         except RuntimeError:  # nobody asks: the server itself lists its tools
-            return self.made_now()
-        return self.made_now(ctx)
+            return self.current_tools()
+        return self.current_tools(ctx)

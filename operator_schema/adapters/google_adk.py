@@ -111,4 +111,4 @@ class Toolset(LiveTools, BaseToolset):
 
     async def get_tools(self, readonly_context: Any = None) -> list[Any]:
         """Return the tools that are switched on now and pass the filter."""
-        return [tool for tool in self.made_now() if self._is_tool_selected(tool, readonly_context)]
+        return [tool for tool in self.current_tools() if self._is_tool_selected(tool, readonly_context)]

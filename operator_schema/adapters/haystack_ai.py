@@ -126,11 +126,11 @@ class Toolset(LiveTools, HaystackToolset):
 
     def __iter__(self) -> Iterator[Any]:
         """Iterate over the tools that are switched on now."""
-        return iter(self.made_now())
+        return iter(self.current_tools())
 
     def get_selectable_tools(self) -> list[Any]:
         """Return the tools that are switched on now."""
-        return self.made_now()
+        return self.current_tools()
 
     def add(self, tool: Any) -> None:
         """Refuse a tool of Haystack.

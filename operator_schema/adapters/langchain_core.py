@@ -42,14 +42,14 @@ __all__ = ["Toolkit", "output_type", "to_tool", "to_tools"]
 
 answer_misnamed(__name__)
 
-_RUNTIME = "operator_schema_runtime"
+_RUNTIME = "operator_schema_runtime"  # no parameter of a tool has this name
 _INJECTED = [
     Parameter(_RUNTIME, Parameter.KEYWORD_ONLY, annotation=cls) for cls in (ToolRuntime,) if cls is not None
 ]
 
 
 def _marker(**_: Any) -> None:
-    """Tell a ToolNode, which inspects `func`, what to inject; no parameter of a tool has this name."""
+    """Declare the values that a ToolNode injects, which inspects the signature of `func`."""
 
 
 _marker.__annotations__ = {one.name: one.annotation for one in _INJECTED}
@@ -211,4 +211,4 @@ class Toolkit(LiveTools, BaseToolkit):
 
     def get_tools(self) -> list[Any]:
         """Return tools for those that are switched on now."""
-        return self.made_now()
+        return self.current_tools()

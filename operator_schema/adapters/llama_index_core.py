@@ -177,8 +177,8 @@ class RegistryRetriever(LiveTools, ObjectRetriever[Any]):
 
     def retrieve(self, str_or_query_bundle: Any = "") -> list[Any]:  # noqa: ARG002  # as it is called
         """Return tools for all that are switched on now, whatever the question is."""
-        return self.made_now()
+        return self.current_tools()
 
     async def aretrieve(self, str_or_query_bundle: Any = "") -> list[Any]:  # noqa: ARG002  # as it is called
         """Return the same tools as `retrieve`."""
-        return self.made_now()
+        return self.current_tools()

@@ -83,4 +83,4 @@ class Toolbox(LiveTools, llm.Toolbox):
 
     def tools(self) -> Any:
         """Return the tools that are switched on now."""
-        return iter(self.made_now())
+        return iter(self.current_tools())

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from contextvars import ContextVar
-from threading import Lock
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any, Final, cast
-from weakref import WeakKeyDictionary
 
 from .base import needing
 
 with needing("opentelemetry.trace", "opentelemetry-api 1.30 or newer", "opentelemetry"):
     from opentelemetry import context as contexts
-    from opentelemetry.metrics import Observation
     from opentelemetry.trace import (
         Link,
         SpanKind,
@@ -34,39 +31,41 @@ from .. import __version__, recordings
 from ..errors import DecodeError
 from ..json_values import to_json_text, without_surrogates
 from ..lazy import answer_misnamed
-from ..message_text import checked_switch, clip, received, show_path
-from ..rounds import ON_COMMIT, hook
+from ..message_text import checked_switch, received, show_path
+from ..rounds import hook
 from ..tools import RawCall, ToolResult
+from .opentelemetry_metrics import (
+    APPROVAL,
+    DECISIONS,
+    approvals_in,
+    bounded,
+    histogram_in,
+    observe_store,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 
-    from opentelemetry.metrics import CallbackOptions, Counter, Histogram, Meter
+    from opentelemetry.metrics import Histogram, Meter
     from opentelemetry.trace import Span, Tracer
 
     from ..execution import Execution
     from ..findings import Finding
     from ..recordings import KeysOfTools
-    from ..rounds import ArgumentChange, ChangedArguments, DecisionRecord, Round, Store, ToolCall
+    from ..rounds import ArgumentChange, ChangedArguments, DecisionRecord, Round, ToolCall
     from ..tools import Tool
+    from .opentelemetry_metrics import Approvals
 
 __all__ = ["Spans", "current_trace", "observe_store", "spans"]
 
 answer_misnamed(__name__)
 
-_NAME_LENGTH: Final = 200
 _DESCRIPTION_LENGTH: Final = 2_000
 _MOST_EVENTS: Final = 20
 """The most events of one kind in a span; the SDK keeps 128 in all."""
 
 _NO_ERROR: Final = frozenset({"expired", "needs_approval", "needs_input", "rejected"})
 """The codes of calls without a result that aren't errors, because somebody decides or decided so."""
-
-_DURATION: Final = "gen_ai.execute_tool.duration"
-_APPROVALS: Final = "operator_schema.approvals"
-_APPROVAL: Final = "operator_schema.approval"
-_BUCKETS: Final = tuple([0.01 * 2**power for power in range(14)])
-"""The bounds of the histogram in seconds, from the conventions for `gen_ai.client.operation.duration`."""
 
 _ran: ContextVar[list[tuple[str, str]] | None] = ContextVar("operator_schema_ran", default=None)
 """Id and name of the calls of the current round that have a span of their own."""
@@ -93,37 +92,6 @@ def current_trace() -> dict[str, str]:
     return carrier
 
 
-def observe_store(store: Store, meter: Meter) -> None:
-    """Measure how many rounds of a store wait, run and are stuck, whenever the meter is read.
-
-    The gauge `operator_schema.store.rounds` has a value for each `operator_schema.round.state`: `deferred`,
-    `pending`, `complete`, `running` and `stuck`. The gauge `operator_schema.store.oldest` is the seconds for
-    which the oldest deferred round has waited; 0 if there is none. One process of a desk is enough for that.
-
-    Args:
-        store: is counted in a thread of the meter.
-        meter: such as `metrics.get_meter("desk")`.
-    """
-
-    def rounds(_: CallbackOptions) -> Iterable[Observation]:
-        counts = store.counts()
-        return [Observation(getattr(counts, state), {_STATE: state}) for state in _STATES]
-
-    def oldest(_: CallbackOptions) -> Iterable[Observation]:
-        return [Observation(store.counts().oldest or 0.0)]
-
-    meter.create_observable_gauge(
-        "operator_schema.store.rounds", [rounds], "{round}", "Rounds in a store, by what they wait for"
-    )
-    meter.create_observable_gauge(
-        "operator_schema.store.oldest", [oldest], "s", "How long the oldest round has waited for a person"
-    )
-
-
-_STATE: Final = "operator_schema.round.state"
-_STATES: Final = ("deferred", "pending", "complete", "running", "stuck")
-
-
 def _links_of(about: object) -> list[Link]:
     """Return a link to the trace in which a round was asked for, unless that is the current trace."""
     if not isinstance(about, dict):
@@ -137,9 +105,11 @@ def _links_of(about: object) -> list[Link]:
 
 def _names_of(work: Round[Any]) -> dict[str, str]:
     """Return the attributes that name a round."""
-    names = {"operator_schema.round.id": _text(work.id)}
+    names = {"operator_schema.round.id": bounded(work.id)}
     return (
-        names if work.conversation is None else {**names, "gen_ai.conversation.id": _text(work.conversation)}
+        names
+        if work.conversation is None
+        else {**names, "gen_ai.conversation.id": bounded(work.conversation)}
     )
 
 
@@ -189,85 +159,8 @@ def spans(
     if redact != ():
         keys = recordings.KeysOfTools(recordings.hidden_keys(redact, "a list of names of arguments"))
     return Spans(
-        used, _histogram(meter), _approvals_in(meter), record_arguments, record_results, max_length, keys
+        used, histogram_in(meter), approvals_in(meter), record_arguments, record_results, max_length, keys
     )
-
-
-def _histogram(meter: Meter | None) -> Histogram | None:
-    if meter is None:
-        return None
-    about = "How long a call of a tool took, from its arguments to its result"
-    return meter.create_histogram(_DURATION, "s", about, explicit_bucket_boundaries_advisory=_BUCKETS)
-
-
-def _approvals_in(meter: Meter | None) -> _Approvals | None:
-    """Return what counts decisions in a meter, the same for all hooks with this meter."""
-    if meter is None:
-        return None
-    if _count_committed not in ON_COMMIT:
-        ON_COMMIT.append(_count_committed)
-    found = _COUNTED.get(meter)
-    if found is None:
-        about = "Calls that waited for a person and ended, by what was decided"
-        found = _COUNTED[meter] = _Approvals(meter.create_counter(_APPROVALS, "{call}", about))
-    return found
-
-
-class _Approvals:
-    """The counter of calls that waited for a person and ended; it counts each call of a round once."""
-
-    KEPT = 10_000
-    """The number of the latest calls that are known to be counted."""
-
-    def __init__(self, counter: Counter) -> None:
-        self._counter = counter
-        self._known: dict[tuple[str, int], None] = {}
-        self._lock = Lock()
-
-    def add(self, name: str, decision: str) -> None:
-        """Count a call."""
-        self._counter.add(1, {"gen_ai.tool.name": _text(name), _APPROVAL: decision})
-
-    def add_once(self, work: Round[Any], call: ToolCall[Any], decision: str) -> None:
-        """Count a call of a round, unless it was counted before."""
-        key = work.id, call.index
-        with self._lock:
-            if key in self._known:
-                return
-            self._known[key] = None
-            if len(self._known) > self.KEPT:
-                del self._known[next(iter(self._known))]
-        self.add(call.name, decision)
-
-
-_COUNTED: WeakKeyDictionary[Meter, _Approvals] = WeakKeyDictionary()
-
-
-def _count_committed(work: Round[Any]) -> None:
-    """Count the calls of a committed round that a person decided about and no executor ran."""
-    for approvals in list(_COUNTED.values()):
-        for call in work.calls:
-            decision = _decided_without_run(call)
-            if decision is not None:
-                approvals.add_once(work, call, decision)
-
-
-def _decided_without_run(call: ToolCall[Any]) -> str | None:
-    """Return the decision about a call that waited and that no executor ran; None for others."""
-    if call.deferred_at is None:
-        return None
-    if call.code in _DECISIONS:
-        return _DECISIONS[call.code]
-    has_run = call.by == "executor" or (call.by == "host" and call.has_input and call.tool.has_function)
-    return None if has_run else "approved"
-
-
-_DECISIONS: Final[Mapping[str | None, str]] = {
-    "rejected": "rejected",
-    "needs_approval": "none",
-    "expired": "expired",
-}
-"""The decision about a call that waited for a person, by the code of its result."""
 
 
 class Spans:
@@ -277,7 +170,7 @@ class Spans:
         self,
         tracer: Tracer,
         durations: Histogram | None,
-        approvals: _Approvals | None,
+        approvals: Approvals | None,
         record_arguments: bool,  # noqa: FBT001  # `spans` takes them by name
         record_results: bool,  # noqa: FBT001  # the same
         max_length: int,
@@ -333,7 +226,7 @@ class Spans:
             span.update_name("execute_tool")  # a name that a model made up: there may be any number of them
         else:
             span.set_attribute(
-                "gen_ai.tool.description", _text(execution.tool.description, _DESCRIPTION_LENGTH)
+                "gen_ai.tool.description", bounded(execution.tool.description, _DESCRIPTION_LENGTH)
             )
         self._note_keys(execution.tools)
         decision = _record_waiting(span, execution.deferred_at, outcome)
@@ -344,15 +237,15 @@ class Spans:
 
     def _call_span(self, call: RawCall) -> Span:
         """Start the span of a call."""
-        name = _text(call.name)
+        name = bounded(call.name)
         attributes = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": name,
-            "gen_ai.tool.call.id": _text(call.id),
+            "gen_ai.tool.call.id": bounded(call.id),
             "gen_ai.tool.type": "function",
         }
         if call.sent_name is not None:
-            attributes[_NAMES["sent_name"]] = _text(call.sent_name)
+            attributes[_NAMES["sent_name"]] = bounded(call.sent_name)
         work, links = _round.get(), None
         if work is not None:
             attributes |= _names_of(work)
@@ -383,7 +276,7 @@ class Spans:
         data = self._data_of(call, outcome, found, changed)
         for key, attribute in _NAMES.items():
             if key in data and data[key] != getattr(call, key):
-                span.set_attribute(attribute, _text(data[key]))
+                span.set_attribute(attribute, bounded(data[key]))
         if changed is not None:
             span.set_attribute(_CHANGED_BY, [_changer(change) for change in changed.changes][:_MOST_EVENTS])
         if self._record_arguments:
@@ -452,7 +345,7 @@ class Spans:
 
     def _measure(self, durations: Histogram, execution: Execution, seconds: float) -> None:
         name = execution.work.name if execution.tool is not None else "_OTHER"
-        attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": _text(name)}
+        attributes = {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": bounded(name)}
         error = _error_of(execution.outcome)
         durations.record(seconds, attributes if error is None else {**attributes, "error.type": error})
 
@@ -481,7 +374,10 @@ class Spans:
                 ran.remove((new.id, new.name))
             elif new.state == "deferred" or old.state == "rejected":
                 data = self._data_of(new.raw, new.result, {}, new.changed)
-                names = {"gen_ai.tool.name": _text(data["name"]), "gen_ai.tool.call.id": _text(data["id"])}
+                names = {
+                    "gen_ai.tool.name": bounded(data["name"]),
+                    "gen_ai.tool.call.id": bounded(data["id"]),
+                }
                 span.add_event(f"operator_schema.{new.state}", {**names, **_decisions(new.decisions)})
                 if new.state == "rejected" and after.is_complete:  # else the round runs again
                     self._count(after, new, "rejected")
@@ -496,7 +392,7 @@ class Spans:
             self._count(work, call, decision)
         span.set_attributes(_decisions(call.decisions))
         if call.has_input:
-            span.set_attribute("gen_ai.tool.description", _text(call.tool.description, _DESCRIPTION_LENGTH))
+            span.set_attribute("gen_ai.tool.description", bounded(call.tool.description, _DESCRIPTION_LENGTH))
         elif call.name not in work.toolset or result.code == "not_available":
             span.update_name("execute_tool")
         self._record_outcome(span, raw, result, call.details)
@@ -507,8 +403,8 @@ def _record_waiting(span: Span, deferred_at: float | None, outcome: Any) -> str 
     """Record how waiting for a person ended and how long it took; return the decision, if the call waited."""
     if deferred_at is None:
         return None
-    decision = _DECISIONS.get(getattr(outcome, "code", None), "approved")
-    span.set_attribute(_APPROVAL, decision)
+    decision = DECISIONS.get(getattr(outcome, "code", None), "approved")
+    span.set_attribute(APPROVAL, decision)
     span.set_attribute("operator_schema.approval.seconds", max(0.0, time() - deferred_at))
     return decision
 
@@ -532,12 +428,7 @@ _CHANGED_BY: Final = "operator_schema.arguments.changed_by"
 
 
 def _changer(change: ArgumentChange) -> str:
-    return change.by if change.hook is None else _text(f"{change.by} {change.hook}")
-
-
-def _text(text: str, limit: int = _NAME_LENGTH) -> str:
-    """Return a foreign text in a form that every exporter takes: bounded, without lone surrogates."""
-    return clip(without_surrogates(text), limit)
+    return change.by if change.hook is None else bounded(f"{change.by} {change.hook}")
 
 
 def _arguments_text(arguments: Any) -> str | None:
@@ -565,7 +456,7 @@ def _record_findings(span: Span, event: str, found: tuple[Finding, ...]) -> None
     span.set_attribute(f"{event}.count", len(found))
     for finding in found[:_MOST_EVENTS]:
         attributes = {
-            "operator_schema.path": _text(show_path(finding.path)),
+            "operator_schema.path": bounded(show_path(finding.path)),
             "operator_schema.code": finding.code,
         }
         span.add_event(event, attributes)
@@ -573,7 +464,7 @@ def _record_findings(span: Span, event: str, found: tuple[Finding, ...]) -> None
 
 def _decisions(decisions: Sequence[DecisionRecord]) -> dict[str, list[str]]:
     """Return the attribute that says what was decided about a call, and by whom; none if nothing was."""
-    found = [_text(f"{one.kind} by {one.by or one.decider}") for one in decisions[-_MOST_EVENTS:]]
+    found = [bounded(f"{one.kind} by {one.by or one.decider}") for one in decisions[-_MOST_EVENTS:]]
     return {"operator_schema.decisions": found} if found else {}
 
 
@@ -591,7 +482,7 @@ def _error_of(outcome: Any) -> str | None:
 def _class_name(error: BaseException) -> str:
     cls = type(error)
     name = cls.__qualname__ if cls.__module__ == "builtins" else f"{cls.__module__}.{cls.__qualname__}"
-    return _text(name)
+    return bounded(name)
 
 
 def _mark_failed(span: Span, error: str) -> None:

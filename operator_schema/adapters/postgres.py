@@ -123,11 +123,7 @@ class PostgresDatabase(Database):
             pool.putconn(connection)
 
     def _taken(self) -> tuple[psycopg_pool.ConnectionPool[Any], psycopg.Connection[Any]]:
-        """Take a connection, and return its pool with it.
-
-        Raises:
-            psycopg.Error: there was none for half a minute.
-        """
+        """Take a connection, and return its pool with it."""
         until = monotonic() + _PATIENCE
         while True:
             pool = self._opened()
@@ -148,11 +144,7 @@ class PostgresDatabase(Database):
             self._used += number
 
     def _connect_alone(self) -> None:
-        """Connect without the pool, to get the reason of a failure, which the pool doesn't report.
-
-        Raises:
-            psycopg.OperationalError: the error with the reason.
-        """
+        """Connect without the pool, to get the reason of a failure, which the pool doesn't report."""
         psycopg.connect(self._conninfo, **self._defaults()).close()
 
     def _opened(self) -> psycopg_pool.ConnectionPool[Any]:

@@ -118,11 +118,7 @@ class _RunningProgram:
             raise ToolError(tool, message) from error
 
     def finish(self) -> None:
-        """Wait until the program has answered and ended.
-
-        Raises:
-            TimeoutError: the program took too long.
-        """
+        """Wait until the program has answered and ended."""
         process = self._process
         assert process.stdin is not None  # noqa: S101  # all three are pipes
         assert process.stdout is not None  # noqa: S101  # as above
@@ -157,11 +153,7 @@ class _RunningProgram:
                 process.wait(_SECONDS_TO_END)
 
     def answer(self) -> dict[str, Any]:
-        """Return the answer of a program that has ended.
-
-        Raises:
-            ToolError: its output isn't an answer.
-        """
+        """Return the answer of a program that has ended."""
         if len(self._output) > _MAX_OUTPUT:
             fault = f"its answer is longer than {_MAX_OUTPUT:,} bytes"
             raise self._failed(fault)

@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from .asking import of_the_tool, refusal_of
-from .base import Adapter, LiveTools, T, listed, needing, with_state
+from .base import Adapter, LiveTools, T, in_list, needing, with_state
 from .conversions import blocks_of, data_of, output_class, with_change_line
 
 with needing("pydantic_ai", "pydantic-ai-slim 2.68 or newer", "pydantic-ai"):
@@ -250,4 +250,4 @@ _adapter = Adapter[Any](
     options=([*[field.name for field in fields(ToolDefinition)], *Toolset.theirs], "ToolDefinition"),
 )
 Toolset.adapter = _adapter
-to_tool, to_tools = _adapter.to_tool, listed(Toolset)
+to_tool, to_tools = _adapter.to_tool, in_list(Toolset)

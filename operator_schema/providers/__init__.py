@@ -41,26 +41,18 @@ if TYPE_CHECKING:
     from .stream import Stream as Stream
     from .streamed_calls import StreamedCall as StreamedCall
 
-_HOMES = {
-    "Answer": ".answer",
-    "AnswerError": ".answer",
-    "Delta": ".stream",
-    "Dialect": "..schema.style",
-    "Features": ".rules",
-    "Grammar": ".special_calls",
-    "HostedTool": ".rules",
-    "IdRule": ".rules",
-    "NameRule": ".rules",
-    "Namespace": ".special_calls",
-    "Provider": ".provider",
-    "ResponseError": ".answer",
-    "Rules": ".rules",
-    "Stream": ".stream",
-    "StreamedCall": ".streamed_calls",
-    "ToolChoice": "..rounds",
-    "Usage": ".answer",
-    "read_json": ".response_json",
+_MODULES = {
+    "..rounds": "ToolChoice",
+    "..schema.style": "Dialect",
+    ".answer": "Answer AnswerError ResponseError Usage",
+    ".provider": "Provider",
+    ".response_json": "read_json",
+    ".rules": "Features HostedTool IdRule NameRule Rules",
+    ".special_calls": "Grammar Namespace",
+    ".stream": "Delta Stream",
+    ".streamed_calls": "StreamedCall",
 }
+_HOMES = {name: module for module, names in _MODULES.items() for name in names.split()}
 _FAMILIES = {
     "anthropic": ".messages",
     "bedrock": ".converse",
@@ -92,36 +84,20 @@ def __dir__() -> list[str]:
 
 
 _OTHER_NAMES = {
+    **dict.fromkeys(("azure", "chatgpt"), "openai_chat"),
+    **dict.fromkeys(("claude", "minimax"), "anthropic"),
+    **dict.fromkeys(("google", "vertex", "vertexai"), "gemini"),
     "aws": "bedrock",
-    "azure": "openai_chat",
-    "cerebras": "openai_compatible",
-    "chatgpt": "openai_chat",
-    "claude": "anthropic",
-    "copilot": "openai_compatible",
-    "dashscope": "openai_compatible",
-    "databricks": "openai_compatible",
-    "fireworks": "openai_compatible",
-    "foundry": "openai_compatible",
-    "glm": "openai_compatible",
-    "google": "gemini",
     "grok": "xai",
-    "huggingface": "openai_compatible",
-    "kimi": "openai_compatible",
-    "litellm": "openai_compatible",
-    "minimax": "anthropic",
-    "moonshot": "openai_compatible",
-    "nim": "openai_compatible",
-    "nvidia": "openai_compatible",
-    "openrouter": "openai_compatible",
     "perplexity": "openai_responses",
-    "qwen": "openai_compatible",
-    "sglang": "openai_compatible",
-    "snowflake": "openai_compatible",
-    "together": "openai_compatible",
-    "vertex": "gemini",
-    "vertexai": "gemini",
-    "vllm": "openai_compatible",
-    "zhipu": "openai_compatible",
+    **dict.fromkeys(
+        (
+            *("cerebras", "copilot", "dashscope", "databricks", "fireworks", "foundry", "glm", "huggingface"),
+            *("kimi", "litellm", "moonshot", "nim", "nvidia", "openrouter", "qwen", "sglang", "snowflake"),
+            *("together", "vllm", "zhipu"),
+        ),
+        "openai_compatible",
+    ),
 }
 """Other names that people use for a provider, and its name here."""
 

@@ -13,29 +13,13 @@ from .rules import given_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Generic, Protocol, Self
+    from typing import Generic, Self
 
     from typing_extensions import TypeVar  # a type checker has it
 
     from ..tools import RawCall, ToolResult
 
     T = TypeVar("T", default=Any)
-
-    class Output(Protocol):
-        """A typed answer before it is decoded; see `output.Output`."""
-
-        @property
-        def calls(self) -> Sequence[tuple[int, RawCall]]:
-            """The calls of a tool whose arguments are the answer, with their positions among all calls."""
-            ...
-
-        def decode(self) -> Any:
-            """Return the instance, or raise a `DecodeError`."""
-            ...
-
-        def unfit(self, *, has_ended: bool, is_cut_off: bool) -> list[tuple[int, RawCall, ToolResult]]:
-            """List the results that ask the model to correct its answer."""
-            ...
 else:
     from ..immutable import Generic, T
 
@@ -125,7 +109,7 @@ class Answer(Value, Generic[T]):
     stop_message: str | None = None
     provider: str | None = None
     notes: tuple[str, ...] = ()
-    _output: Output | None = None
+    _output: Any = None  # an `Output` of output.py, if a type was asked for
 
     if not TYPE_CHECKING:  # Only for speed, as in `introspect/nodes.py`: every response makes an answer.
 
@@ -143,7 +127,7 @@ class Answer(Value, Generic[T]):
             stop_message: str | None,
             provider: str | None,
             notes: tuple[str, ...],
-            _output: Output | None,
+            _output: Any,
         ) -> Self:
             """Make an answer."""
             self = cls._draft()
@@ -205,7 +189,10 @@ class Answer(Value, Generic[T]):
         found = self._output
         if found is None or (self.stop != "end" and not found.calls):
             return []
-        return found.unfit(has_ended=self.stop == "end", is_cut_off=self.is_cut_off)
+        unfit: list[tuple[int, RawCall, ToolResult]] = found.unfit(
+            has_ended=self.stop == "end", is_cut_off=self.is_cut_off
+        )
+        return unfit
 
     @property
     def all_calls(self) -> list[RawCall]:

@@ -66,11 +66,7 @@ def check_message(message: Mapping[str, Any], wire: Wire, provider: str) -> None
 
 
 def _check_calls(message: Mapping[str, Any], wire: Wire, provider: str) -> None:
-    """Check that a message has no calls or results in the form of Chat Completions or Responses.
-
-    Raises:
-        TypeError: it has some, and the provider takes neither form.
-    """
+    """Check that a message has no calls or results in the form of Chat Completions or Responses."""
     if message.get("tool_calls"):
         (sent, *_) = wire.calls_message([tools.RawCall("call_1", "x", {})])
         found = None if "tool_calls" in sent else '"tool_calls"'

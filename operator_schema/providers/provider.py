@@ -4,29 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from .. import rounds, tools
+from .. import rounds
 from ..immutable import Value
-from ..json_values import is_array, is_object, writable_json
 from ..message_text import received
 from .answer import (
-    CONTAINER,
     Answer,
     ResponseError,
-    container_in,
     renamed,
-    renamed_call,
-    without_container,
 )
 from .offered_tools import offered_now
 from .response_json import body_of, check_response_depth
-from .rules import OUTPUT, UNNAMED, Features, Rules, given_id
-from .sent_messages import SentMessages, sent_messages
-from .tool_forms import check_required, checked_strict, kept_for, nullable_tools, own_keys, sent_tools
-from .wire_format import Wanted, form_of, text_in
+from .rules import UNNAMED, Features, Rules
+from .tool_forms import check_required, checked_strict, nullable_tools, renames, sent_tools
+from .wire_format import Wanted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Self, TypeAlias, Unpack
+    from typing import Self, Unpack
 
     from ..codec.codec import Codec
     from ..rounds import Turn
@@ -37,15 +31,11 @@ if TYPE_CHECKING:
     from .report import Report
     from .request_options import RequestOptions
     from .rules import NameRule
-    from .sent_messages import Changed
     from .stream import Stream
     from .streamed_calls import StreamedCalls
     from .wire_format import Wire
 
-    Renames: TypeAlias = tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]
-
 T = TypeVar("T")
-Said = TypeVar("Said", "RawCall", "ToolResult")
 
 
 class Provider(Value):
@@ -167,19 +157,11 @@ class Provider(Value):
 
             ask(self, body, asked, own)
         if history is not None:
+            from .history import HistoryWriter
             from .history_checks import checked_history
 
-            self._add_history(body, checked_history(history), offered)
+            HistoryWriter(self, offered).add_to(body, checked_history(history))
         return body
-
-    def _add_history(self, body: dict[str, Any], items: list[Any], offered: Offered) -> None:
-        """Put the messages of a history into the body of a request, and the data that they need there."""
-        container = self._container_of(items) if self.wire.CONTAINER else None
-        if container is not None:
-            body[self.wire.CONTAINER] = container
-            items = items[:-1] if self.wire.REPEATS else items
-        body[self.wire.HISTORY] = self._messages_of(items, offered)
-        self.wire.complete(body)
 
     def _asked(
         self, output: Any, offered: Offered, *, thinks: bool = False
@@ -199,51 +181,6 @@ class Provider(Value):
         choice = offered.choice
         name = None if choice.name is None else self.names.wire_name(choice.name)
         return self.wire.request(sent, Wanted(choice.mode, name, is_strict))
-
-    def _container_of(self, items: Sequence[Any]) -> str | None:
-        """Return the sandbox or token of the last answer or turn, which the request needs; or None.
-
-        A token is only used if the history ends with the answer that has it.
-        """
-        for item in reversed(items):
-            if type(item) is not str and hasattr(item, "assistant"):
-                is_own = getattr(item, "provider", None) in {None, self.name}
-                return container_in(item.assistant) if is_own else None
-            if is_object(item) and item.get("role") in {"assistant", "model"}:
-                return container_in([item])
-            if self.wire.REPEATS:
-                return None
-        return None
-
-    def _messages_of(self, items: Sequence[Any], offered: Offered) -> list[Any]:
-        """Return the messages of a history for sending; the caller may change those of turns and strings."""
-        turn_class, changed = rounds.Turn, self._changed(offered)
-
-        def messages_of(item: Any) -> list[Any]:
-            if isinstance(item, turn_class):
-                return self._turn(item, offered, changed)
-            return _sendable(self._messages_of_item(item, offered))
-
-        if self._depends_on_tools_found(offered):
-            return [message for item in items for message in messages_of(item)]
-        return sent_messages(self, self.name, changed, items, messages_of)
-
-    def _messages_of_item(self, item: Any, offered: Offered) -> list[Any]:
-        if isinstance(item, str):
-            return [self.wire.text_message("user", item)]
-        from .history_checks import check_message, not_for_a_history
-
-        if is_object(item):  # maybe from `Turn.assistant`
-            check_message(item, self.wire, self.name)
-            return without_container([item]) if CONTAINER in item else [item]
-        if isinstance(item, Answer):
-            unfit = item.unfit_outputs
-            if unfit and not item.calls:
-                calls, results = tuple([call for _, call, _ in unfit]), tuple([one for _, _, one in unfit])
-                turn = rounds.Turn("", calls, results, item.assistant, item.provider)
-                return self._turn(turn, offered, self._changed(offered))
-            return self._model_messages(item.message, item.calls, offered, item.provider)
-        raise not_for_a_history(item)
 
     def report(self, offer: Tools, /, *, strict: Strict | None = None) -> Report:
         """Report how each tool changes for this provider: kept, described, weakened, refused or renamed.
@@ -307,7 +244,7 @@ class Provider(Value):
             ids: the ids of calls in a text, by the position of the answer; new ones are added.
         """
         found = self._read(response)
-        _, own, keys = self._renames(offered)
+        _, own, keys = renames(self, offered)
         if self.calls_in_text:
             found = self._with_calls_in_text(found, offered, ids)
         if own or keys:
@@ -354,7 +291,7 @@ class Provider(Value):
             return answers
         from .text_calls import with_calls_in_text
 
-        _, own, keys = self._renames(offered)
+        _, own, keys = renames(self, offered)
         callable_tools = _callable_tools(offered, own)
         return [
             with_calls_in_text(answer, self.wire, self.name, callable_tools, keys, ids.setdefault(place, []))
@@ -415,7 +352,7 @@ class Provider(Value):
         """Return the object that shows the calls of one stream."""
         from .streamed_calls import StreamedCalls
 
-        _, own_names, own_keys = self._renames(offered)
+        _, own_names, own_keys = renames(self, offered)
         if offered.deferred:
             from .openai_shared import SEARCH
             from .special_calls import own_search
@@ -447,40 +384,14 @@ class Provider(Value):
             TypeError: an item isn't a `ToolResult` or a `RawCall`, or the numbers of calls and results
                 differ.
         """
+        from .history import HistoryWriter
         from .history_checks import checked_calls, checked_results
 
         offered, checked, given = offered_now(offer), checked_calls(calls), checked_results(results)
         if checked and len(checked) != len(given):
             message = f"there are {len(checked)} calls and {len(given)} results: give those of one answer"
             raise TypeError(message)
-        found = self._results(_without_outputs(given), offered, _without_outputs(checked))
-        return _sendable([*found, *self._corrections(given)])
-
-    def _corrections(self, results: Iterable[ToolResult]) -> list[dict[str, Any]]:
-        """Return messages that tell the model why its text doesn't fit the requested type."""
-        wrong = [result.content for result in results if result.call_id.startswith(OUTPUT)]
-        return [self.wire.text_message("user", text) for text in wrong]
-
-    def _results(
-        self, results: Sequence[ToolResult], offered: Offered, calls: Sequence[RawCall] = ()
-    ) -> list[dict[str, Any]]:
-        names, *_ = self._renames(offered)
-        # The model's own message has the names as the model wrote them.
-        wire_names = [call.sent_name or names.get(call.name, call.name) for call in calls] or [
-            names.get(result.name, result.name) for result in results
-        ]
-        sent = [
-            result if name == result.name else result.replace(name=name, parts=result.parts)
-            for result, name in zip(results, wire_names, strict=True)
-        ]
-        messages = self.wire.results(sent)
-        if self._depends_on_tools_found(offered):
-            from .request_options import load_found
-
-            load_found(self, messages, results, offered)
-        if any(call.caller is not None for call in calls):
-            self.wire.name_callers(messages, calls)
-        return messages
+        return HistoryWriter(self, offered).results(given, checked)
 
     def turn(self, turn: Turn, /, offer: Tools = ()) -> list[dict[str, Any]]:
         """Return the messages or items of a committed turn: the model's own, then the results.
@@ -497,113 +408,12 @@ class Provider(Value):
         if not isinstance(turn, rounds.Turn):  # callers may give a plan
             message = f"turn takes what round.commit(…) returns, a Turn, not {received(turn)}"
             raise TypeError(message)
-        offered = offered_now(offer)
-        return self._turn(turn, offered, self._changed(offered))
+        from .history import HistoryWriter
 
-    def _turn(self, turn: Turn, offered: Offered, changed: Changed | None) -> list[dict[str, Any]]:
-        """Return the messages of a turn, which the caller may change; the turn caches them."""
-        if self._depends_on_tools_found(offered):
-            return _sendable(self._made_turn(turn, offered))
-        kept = turn.kept(self.name)
-        if kept is None or not kept.is_for(self, changed):
-            kept = turn.keep(
-                self.name, SentMessages(self, changed, _sendable(self._made_turn(turn, offered)))
-            )
-        copied: list[dict[str, Any]] = kept.copy()
-        return copied
-
-    def _depends_on_tools_found(self, offered: Offered) -> bool:
-        """Return whether the messages of turns depend on the request, because searches in them load tools."""
-        return bool(offered.deferred) and self.features.loads_found
-
-    def _made_turn(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
-        told = self._corrections(turn.results)
-        if not told:
-            return self._turn_of_calls(turn, offered)
-        rest = turn.replace(calls=_without_outputs(turn.calls), results=_without_outputs(turn.results))
-        return [*self._turn_of_calls(rest, offered), *told]
-
-    def _turn_of_calls(self, turn: Turn, offered: Offered) -> list[dict[str, Any]]:
-        said, calls = turn.assistant, turn.calls
-        if self._wrote(said, len(calls), turn.provider):
-            results = self._results(turn.results, offered, calls)
-            return [*self._model_messages(said, calls, offered, turn.provider), *results]
-        ids = [self._wire_id(call.id, turn.id) for call in calls]
-        anew = [call.replace(id=call_id) for call, call_id in zip(calls, ids, strict=True)]
-        answered = [
-            result.replace(call_id=call_id, parts=result.parts)
-            for result, call_id in zip(turn.results, ids, strict=True)
-        ]
-        return [*self._rewritten(said, anew, offered), *self._results(answered, offered)]
-
-    def _wire_id(self, call_id: str, turn: str) -> str:
-        """Return an id for a call of another provider; see `IdRule.wire_id`."""
-        given = given_id(call_id)
-        form = call_id.removesuffix(given) if self.features.custom else ""
-        return form + self.rules.ids.wire_id(given, turn, is_given=not given.startswith(UNNAMED))
-
-    def _model_messages(
-        self, said: Any, calls: Sequence[RawCall], offered: Offered, by: str | None
-    ) -> list[dict[str, Any]]:
-        """Return the model's messages; messages of another provider are rewritten."""
-        if self._wrote(said, len(calls), by):
-            return without_container(said) if any(CONTAINER in message for message in said) else [*said]
-        anew = [call.replace(id=self._wire_id(call.id, "")) for call in calls]
-        return self._rewritten(said, anew, offered)
-
-    def _rewritten(self, said: Any, calls: Sequence[RawCall], offered: Offered) -> list[dict[str, Any]]:
-        """Return messages with the text of another provider's messages, and with the calls."""
-        text = text_in(said)
-        text = text if text.strip() else ""  # most providers refuse blank text
-        if not calls:
-            return [self.wire.text_message("assistant", text)] if text else []
-        wire_names, _, own_keys = self._renames(offered)
-        to_wire = {own: wire for wire, own in own_keys.items()}
-        sent = [renamed_call(call, wire_names, to_wire) for call in calls]
-        return self.wire.with_stand_ins(self.wire.calls_message(sent, text))
-
-    def _wrote(self, said: Any, calls: int, by: str | None) -> bool:
-        """Return whether this provider wrote messages that still have the calls or a text.
-
-        Args:
-            said: the messages.
-            calls: the number of their calls.
-            by: the name of the provider that wrote them; None if it isn't known: then their form decides.
-        """
-        if not is_array(said) or by not in {None, self.name}:
-            return False
-        if not calls:
-            return all(form_of(message) in self.wire.FORMS for message in said)
-        try:
-            return sum([self.wire.calls_in(message) for message in said]) >= calls
-        except (TypeError, AttributeError):
-            return False
-
-    def _renames(self, offered: Offered) -> Renames:
-        """Return names on the wire, own names, and own keys; the offer caches them."""
-        return kept_for(self, offered, "renames", lambda: self._new_renames(offered))
-
-    def _new_renames(self, offered: Offered) -> Renames:
-        names = self.names.wire_names([tool.name for tool in offered.tools], self.name)
-        own = {wire: own for own, wire in names.items() if wire != own}
-        return names, own, own_keys(self, offered.tools)
-
-    def _changed(self, offered: Offered) -> Changed | None:
-        """Return the tools and properties that have other names on the wire; None if there are none."""
-        _, own, keys = self._renames(offered)
-        return (own, keys) if own or keys else None
+        return HistoryWriter(self, offered_now(offer)).turn(turn)
 
     def __repr__(self) -> str:
         return f"<Provider {self.name}>"
-
-
-def _without_outputs(found: Iterable[Said]) -> tuple[Said, ...]:
-    """Return calls or results without those that represent an answer of a wrong type in text."""
-    return tuple([one for one in found if not _id_of(one).startswith(OUTPUT)])
-
-
-def _id_of(one: RawCall | ToolResult) -> str:
-    return one.id if isinstance(one, tools.RawCall) else one.call_id
 
 
 def _have_own_ids(answers: Iterable[Answer]) -> bool:
@@ -621,12 +431,3 @@ def _callable_tools(offered: Offered, own_names: Mapping[str, str]) -> dict[str,
         return {}
     wire_names = {own: wire for wire, own in own_names.items()}
     return {wire_names.get(tool.name, tool.name): tool for tool in offered.tools}
-
-
-def _sendable(messages: list[Any]) -> list[Any]:
-    """Return messages that can be encoded; otherwise one bad character would block the whole conversation."""
-    try:
-        found: list[Any] = writable_json(messages)
-    except RecursionError:  # nothing else can encode these either
-        return messages
-    return found

@@ -162,12 +162,7 @@ def load_found(
 
 
 def _checked_options(provider: TakesTools, offered: Offered, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the given options, after checking that the provider takes each one.
-
-    Raises:
-        TypeError: an option is unknown, or has a wrong type.
-        ValueError: the provider doesn't take an option, or two options exclude each other.
-    """
+    """Return the given options, after checking that the provider takes each one."""
     for option, value in options.items():
         if option not in OPTIONS:
             near = nearest(option, OPTIONS)
@@ -196,12 +191,7 @@ _TIMES = ("5m", "1h")
 
 
 def _check_kind(option: str, value: Any) -> None:
-    """Check the type of the value of an option.
-
-    Raises:
-        TypeError: the value has a wrong type.
-        ValueError: the value isn't one of the possible words.
-    """
+    """Check the type of the value of an option."""
     if option in _SWITCHES:
         is_time = option == "cache" and isinstance(value, str)
         if value is None or isinstance(value, bool) or (is_time and value in _TIMES):
@@ -231,11 +221,7 @@ _KINDS: dict[str, tuple[type, str, str]] = {
 
 
 def _check_together(provider: TakesTools, offered: Offered, given: Mapping[str, Any]) -> None:
-    """Check that no two options exclude each other.
-
-    Raises:
-        ValueError: two options exclude each other.
-    """
+    """Check that no two options exclude each other."""
     deferred, programs = bool(offered.deferred), given.get("allowed_callers")
     wrong = {
         "listed and deferred exclude each other: a search decides already what the model sees": (
@@ -269,12 +255,7 @@ def _check_together(provider: TakesTools, offered: Offered, given: Mapping[str, 
 
 
 def _listed_tools(offered: Offered, given: Mapping[str, Any]) -> Offered:
-    """Return the tools that the request lists, in the mode of the offer.
-
-    Raises:
-        TypeError: something isn't a tool.
-        ValueError: a tool is offered but not listed, or deferred.
-    """
+    """Return the tools that the request lists, in the mode of the offer."""
     if "listed" not in given:
         return offered
     found: Offered = given["listed"]
@@ -293,11 +274,7 @@ def _listed_tools(offered: Offered, given: Mapping[str, Any]) -> Offered:
 
 
 def _searches(provider: TakesTools, offered: Offered, given: Mapping[str, Any]) -> list[HostedTool]:
-    """Return the search of the provider, unless your own search finds the deferred tools.
-
-    Raises:
-        ValueError: the provider has no search with this name.
-    """
+    """Return the search of the provider, unless your own search finds the deferred tools."""
     known, wanted = dict(provider.features.searches), given.get("search")
     if not offered.deferred:
         return []
@@ -312,11 +289,7 @@ def _searches(provider: TakesTools, offered: Offered, given: Mapping[str, Any]) 
 
 
 def _without_own_search(offered: Offered) -> Offered:
-    """Return the offered tools without a `ToolSearch`, if the provider has its own search.
-
-    Raises:
-        ValueError: the `ToolSearch` is required.
-    """
+    """Return the offered tools without a `ToolSearch`, if the provider has its own search."""
     own = [tool.name for tool in offered.tools if names_found(tool) is not None]
     if offered.choice.name in own:
         message = f"the required tool {quote(own[0])} is replaced by the provider's own search: require none"
@@ -345,12 +318,7 @@ class _ToolEntries:
         self._deferred: list[str] = []
 
     def _name_of(self, selector: Any) -> str:
-        """Return the name of a tool given in an option.
-
-        Raises:
-            ToolNotFoundError: the tool isn't offered.
-            TypeError: the value is neither a name nor a tool.
-        """
+        """Return the name of a tool given in an option."""
         if not isinstance(selector, (str, Tool)):
             message = f"choose a tool by its name or by the tool itself, not by {received(selector)}"
             raise TypeError(message)
@@ -365,12 +333,7 @@ class _ToolEntries:
     # --- options ---------------------------------------------------------------------------------
 
     def take_custom(self, custom: Any) -> None:
-        """Make the model write text in place of the arguments of some tools.
-
-        Raises:
-            SchemaError: a tool takes other arguments than one text.
-            TypeError: a grammar isn't a `Grammar`.
-        """
+        """Make the model write text in place of the arguments of some tools."""
         is_named = issubclass(type(custom), Mapping)
         for selector in custom or ():
             name, grammar = self._name_of(selector), custom[selector] if is_named else None
@@ -388,23 +351,14 @@ class _ToolEntries:
             self._sent[self._name_of(selector)]["async"] = True
 
     def add_examples(self) -> None:
-        """Add the examples of the tools.
-
-        Raises:
-            SchemaError: an example doesn't fit the schema in the request.
-        """
+        """Add the examples of the tools."""
         for name, tool in self._tools.items():
             if tool.examples and name not in self._custom:
                 entry = self._sent[name]
                 entry["input_examples"] = _examples(self._provider, tool, entry["input_schema"])
 
     def allow_callers(self, allowed: Any) -> list[HostedTool]:
-        """Set who may call some tools, and return the tools of the provider that run programs.
-
-        Raises:
-            TypeError: the callers aren't a list of names.
-            ValueError: a caller is unknown, or a tool that programs may call is strict.
-        """
+        """Set who may call some tools, and return the tools of the provider that run programs."""
         known = dict(self._provider.features.callers)
         used: dict[str, HostedTool] = {}
         given: Any = allowed or {}
@@ -427,11 +381,7 @@ class _ToolEntries:
         return list(used.values())
 
     def check_hosted(self, hosted: Sequence[HostedTool]) -> None:
-        """Check that no tool has the same name as a tool that the provider runs.
-
-        Raises:
-            ValueError: a tool has such a name.
-        """
+        """Check that no tool has the same name as a tool that the provider runs."""
         wire_names = {self._wire_name(name) for name in self._tools}
         for tool in hosted:
             if tool.name in wire_names:
@@ -445,11 +395,7 @@ class _ToolEntries:
             self._deferred.append(name)
 
     def take_search(self) -> None:
-        """Change a `ToolSearch` into the provider's form for a search of deferred tools.
-
-        Raises:
-            ValueError: another option excludes this form.
-        """
+        """Change a `ToolSearch` into the provider's form for a search of deferred tools."""
         own = own_search([*self._tools.values()])
         made = None if own is None else self._provider.wire.own_search(self._sent[own])
         if own is None or made is None:
@@ -463,12 +409,7 @@ class _ToolEntries:
         self._sent[own], self._own_search = made, own
 
     def grouped(self, namespaces: Any) -> list[dict[str, Any]]:
-        """List the tools; those of a namespace are grouped at the position of its first tool.
-
-        Raises:
-            TypeError: something isn't a namespace.
-            ValueError: a tool is in two namespaces, or two have the same name.
-        """
+        """List the tools; those of a namespace are grouped at the position of its first tool."""
         owners: dict[str, Namespace] = {}
         seen: set[str] = set()
         for namespace in namespaces or ():
@@ -525,11 +466,7 @@ class _ToolEntries:
     def body(
         self, listing: list[dict[str, Any]], offered: Offered, given: Mapping[str, Any], *, is_strict: bool
     ) -> dict[str, Any]:
-        """Return the fragment of a request, with its tool choice.
-
-        Raises:
-            ValueError: the choice and an option exclude each other.
-        """
+        """Return the fragment of a request, with its tool choice."""
         wire, choice = self._provider.wire, offered.choice
         if choice.name is not None:
             self._check_required(choice.name)
@@ -545,11 +482,7 @@ class _ToolEntries:
         return body
 
     def _check_required(self, name: str) -> None:
-        """Check that a tool can be the required one.
-
-        Raises:
-            ValueError: the tool is in a namespace, only programs may call it, or it is a search.
-        """
+        """Check that a tool can be the required one."""
         if name == self._own_search:
             remedy = "require none, or offer without deferred"
             message = f"{self._provider.name} can't require a search, such as {quote(name)}: {remedy}"
@@ -566,11 +499,7 @@ class _ToolEntries:
             raise ValueError(message)
 
     def _narrow(self, body: dict[str, Any], offered: Offered, *, is_strict: bool) -> None:
-        """Limit the choice to the offered tools among the listed ones.
-
-        Raises:
-            ValueError: the provider can't limit such a choice.
-        """
+        """Limit the choice to the offered tools among the listed ones."""
         provider, wanted = self._provider, offered.choice.mode
         if wanted == "auto" and provider.features.allowed_if_strict and not is_strict:
             remedy = "offer with strict=True, require a call, or leave listed out"
@@ -594,11 +523,7 @@ def _known_caller(provider: TakesTools, known: Mapping[str, Any], caller: Any) -
 
 
 def _description_with_text(tool: Tool[..., Any], description: str | None) -> str:
-    """Return the description of a tool that takes text, together with the description of its parameter.
-
-    Raises:
-        SchemaError: the tool takes other arguments.
-    """
+    """Return the description of a tool that takes text, together with the description of its parameter."""
     key = text_key(tool.codec)
     if key is None:
         message = "a custom tool takes one parameter, which is any text (str)"
@@ -611,11 +536,7 @@ def _description_with_text(tool: Tool[..., Any], description: str | None) -> str
 
 
 def _examples(provider: TakesTools, tool: Tool[..., Any], schema: Mapping[str, Any]) -> list[Any]:
-    """Return the examples of a tool with the provider's names; each must fit the sent schema.
-
-    Raises:
-        SchemaError: an example doesn't fit.
-    """
+    """Return the examples of a tool with the provider's names; each must fit the sent schema."""
     from .property_names import value_with_keys
 
     names = wire_keys(provider, tool)

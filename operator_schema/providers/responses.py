@@ -266,11 +266,7 @@ _WAITING = frozenset(
 
 
 def _finished_items(response: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """List the items of a response.
-
-    Raises:
-        ValueError: the response failed, or isn't finished.
-    """
+    """List the items of a response."""
     if response.get("status") == "failed":
         message = "the response failed"
         raise ValueError(message)

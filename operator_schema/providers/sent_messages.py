@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import TypeAlias
 
-    from ..immutable import Value
+    from .tool_forms import TakesTools
 
     Changed: TypeAlias = tuple[Mapping[str, str], Mapping[str, str]]
 
@@ -35,7 +35,7 @@ class SentMessages(Original):
 
     def __init__(
         self,
-        provider: Value,
+        provider: TakesTools,
         changed: Changed | None,
         messages: list[Any],
         following: Sequence[Any] = (),
@@ -45,7 +45,7 @@ class SentMessages(Original):
         self._changed = changed
         self._following = following
 
-    def is_for(self, provider: Value, changed: Changed | None, following: Sequence[Any] = ()) -> bool:
+    def is_for(self, provider: TakesTools, changed: Changed | None, following: Sequence[Any] = ()) -> bool:
         """Return whether these are the messages for a provider, and for the very same items."""
         return (
             (self._provider is provider or self._provider == provider)
@@ -56,8 +56,7 @@ class SentMessages(Original):
 
 
 def sent_messages(
-    provider: Value,
-    name: str,
+    provider: TakesTools,
     changed: Changed | None,
     items: Sequence[Any],
     messages_of: Callable[[Any], list[Any]],
@@ -70,13 +69,12 @@ def sent_messages(
 
     Args:
         provider: the provider.
-        name: its name.
         changed: as for `SentMessages`.
         items: the history.
         messages_of: a function that returns the messages of one item; the messages of turns and strings
             belong to the caller, and depend only on the item, the provider and `changed`.
     """
-    turn_class, key = rounds.Turn, (name, _TOGETHER)
+    turn_class, key = rounds.Turn, (provider.name, _TOGETHER)
     found: list[Any] = []
     place = begun = sent = 0  # a group begins at `begun`, with the message at `sent`
     while place < len(items):

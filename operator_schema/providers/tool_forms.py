@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .wire_format import Wire
 
     Tools: TypeAlias = Sequence[Tool[..., Any]]
+    Renames: TypeAlias = tuple[Mapping[str, str], Mapping[str, str], Mapping[str, str]]
     Made = TypeVar("Made")
     Written = TypeVar("Written")
 
@@ -156,11 +157,7 @@ def _with_descriptions(
     forms: list[ToolForm],
     descriptions: Mapping[str, str],
 ) -> list[ToolForm]:
-    """Return the forms with the descriptions for this request.
-
-    Raises:
-        SchemaError: a description is too long, or there are too many tools.
-    """
+    """Return the forms with the descriptions for this request."""
     texts = [descriptions.get(tool.name, form.description) for tool, form in zip(tools, forms, strict=True)]
     refuse_complaints([*too_many(provider, tools), *too_long(provider, tools, texts)], provider.name)
     return [
@@ -341,11 +338,7 @@ def _as_object(
 
 
 def _with_wire_keys(provider: TakesTools, tool: Tool[..., Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema with names of properties that the provider takes.
-
-    Raises:
-        SchemaError: two properties would have the same name.
-    """
+    """Return a schema with names of properties that the provider takes."""
     names = wire_keys(provider, tool)
     if not names:
         return schema
@@ -497,7 +490,7 @@ def nullable_tools(provider: TakesTools, offered: Offered) -> dict[str, Tool[...
     """Return the tools, by name, for which the model has to send null for omitted arguments."""
     if offered.strict is False and provider.always is None:  # like most requests
         return {}
-    return kept_for(provider, offered, "nulls", lambda: _nullable_tools(provider, offered))
+    return _kept_for(provider, offered, "nulls", lambda: _nullable_tools(provider, offered))
 
 
 def _nullable_tools(provider: TakesTools, offered: Offered) -> dict[str, Tool[..., Any]]:
@@ -515,14 +508,29 @@ def _nullable_tools(provider: TakesTools, offered: Offered) -> dict[str, Tool[..
     }
 
 
-def kept_for(provider: TakesTools, offered: Offered, what: str, make: Callable[[], Made]) -> Made:
-    """Return a thing that an offer keeps for a provider; make it if it keeps none.
+def renames(provider: TakesTools, offered: Offered) -> Renames:
+    """Return names on the wire by own names, own names by those on the wire, and own keys, if these differ.
+
+    Raises:
+        SchemaError: two tools would have the same name.
+    """
+    return _kept_for(provider, offered, "renames", lambda: _new_renames(provider, offered))
+
+
+def _new_renames(provider: TakesTools, offered: Offered) -> Renames:
+    names = provider.names.wire_names([tool.name for tool in offered.tools], provider.name)
+    own = {wire: own for own, wire in names.items() if wire != own}
+    return names, own, own_keys(provider, offered.tools)
+
+
+def _kept_for(provider: TakesTools, offered: Offered, what: str, make: Callable[[], Made]) -> Made:
+    """Return a value that an offer caches for a provider; make it the first time.
 
     Args:
-        provider: the provider. Another one may have its name.
+        provider: the provider; another one may have the same name.
         offered: the offer.
-        what: the key of the thing.
-        make: makes it.
+        what: the key of the value.
+        make: returns the value.
     """
     key = (provider.name, what)
     kept: tuple[TakesTools, Made] | None = offered.kept(key)

@@ -88,7 +88,6 @@ _GEMMA_QUOTE = r"<\|\"\|>|<escape>"
 _GEMMA_MARK = re.compile(rf"{_GEMMA_QUOTE}|[{{}}\[\]]")
 _GEMMA_KEY = re.compile(r"([{,]\s*)([^\s{}\[\],:\"]+)\s*:")
 _PYTHON = re.compile(r"[A-Za-z_\[{]")
-_PYTHON_NAME = re.compile(r"\[?\s*[A-Za-z_]")
 
 _NAMES = ("name", "tool_name", "function_name", "tool", "function")
 _ARGUMENTS = ("arguments", "parameters", "args", "input")
@@ -163,13 +162,8 @@ def written_calls(text: str) -> list[RawCall]:
     return [RawCall(None, call.name.rpartition(".")[2], call.arguments) for call in calls]
 
 
-def _read(text: str, *, is_whole: bool = True) -> tuple[list[_Written], int]:
-    """Return the calls at the beginning of a text, and the position of the first other text.
-
-    Args:
-        text: the text of the answer.
-        is_whole: whether the text has its end; if not, unreadable arguments may lack theirs.
-    """
+def _read(text: str) -> tuple[list[_Written], int]:
+    """Return the calls at the beginning of a text, and the position of the first other text."""
     found: list[_Written] = []
     if len(text) > _MAX_TEXT:
         return found, 0
@@ -181,10 +175,8 @@ def _read(text: str, *, is_whole: bool = True) -> tuple[list[_Written], int]:
     try:
         while at < len(text):
             try:
-                calls, end = _calls_at(text, at, is_whole=is_whole)
+                calls, end = _calls_at(text, at)
             except _NoCallError:
-                if not is_whole:
-                    raise
                 calls, end = _broken(text, at, is_tagged=_TAG.search(text, end, at) is not None)
             if not is_finite([call.arguments for call in calls]):
                 break  # JSON has no such number, so no request could contain the call again
@@ -200,7 +192,7 @@ def _end_of(form: re.Pattern[str], text: str, at: int) -> int:
     return at if found is None else found.end()
 
 
-def _calls_at(text: str, at: int, *, is_whole: bool) -> tuple[list[_Written], int]:
+def _calls_at(text: str, at: int) -> tuple[list[_Written], int]:
     """Read the calls at a position of a text; return them and the position of their end.
 
     Raises:
@@ -209,8 +201,7 @@ def _calls_at(text: str, at: int, *, is_whole: bool) -> tuple[list[_Written], in
     for read in (_json, _element, _keyed, _gemma):
         if (found := read(text, at)) is not None:
             return found
-    begin = _PYTHON if is_whole else _PYTHON_NAME  # an unfinished text may still become JSON
-    return _after_head(text, at, is_whole=is_whole) or _python(text, at, begin)
+    return _after_head(text, at) or _python(text, at)
 
 
 def _json(text: str, at: int) -> tuple[list[_Written], int] | None:
@@ -334,7 +325,7 @@ def _gemma_end(text: str, at: int) -> int | None:
     return None
 
 
-def _after_head(text: str, at: int, *, is_whole: bool) -> tuple[list[_Written], int] | None:
+def _after_head(text: str, at: int) -> tuple[list[_Written], int] | None:
     """Read a name and the JSON text of its arguments; after a special token, the JSON may be faulty."""
     marked = _HEAD.match(text, at)
     begin = marked or _BARE.match(text, at)
@@ -344,7 +335,7 @@ def _after_head(text: str, at: int, *, is_whole: bool) -> tuple[list[_Written], 
     found = _json_value(text, begin.end()) if text.startswith("{", begin.end()) else None
     if found is not None:
         return [_Written(name, text[begin.end() : found[1]])], _end_of(_END, text, found[1])
-    return None if marked is None or not is_whole else _unread(name, text, begin.end())
+    return None if marked is None else _unread(name, text, begin.end())
 
 
 def _unread(name: str, text: str, at: int) -> tuple[list[_Written], int]:
@@ -383,9 +374,9 @@ def _broken(text: str, at: int, *, is_tagged: bool) -> tuple[list[_Written], int
     return _unread(begin.group(1), text, begin.end())
 
 
-def _python(text: str, at: int, begin: re.Pattern[str]) -> tuple[list[_Written], int]:
+def _python(text: str, at: int) -> tuple[list[_Written], int]:
     """Read calls as Python code whose arguments are literals with names."""
-    if begin.match(text, at) is None:
+    if _PYTHON.match(text, at) is None:
         raise _NoCallError
     following = _NEXT_TOKEN.search(text, at)
     end = len(text) if following is None else following.start()
@@ -504,13 +495,7 @@ def may_go_on(begin: str, offered: Collection[str]) -> bool:
         begin: the beginning of the text.
         offered: the names of the tools.
     """
-    calls, end = _read(begin, is_whole=False)
-    return all(_known(call.name, offered) is not None for call in calls) and _may_follow(begin[end:], offered)
-
-
-def _may_follow(rest: str, offered: Collection[str]) -> bool:
-    """Return whether the rest of a text may become a call, or a tag around calls."""
-    rest = rest.lstrip(") ]\t\r\n")  # text that may come before the end of a call
+    rest = begin[_end_of(_AROUND, begin, 0) :]
     if (head := _HEAD.match(rest)) is not None:
         return _known(next(name for name in head.groups() if name is not None), offered) is not None
     if not rest or _is_beginning(rest):

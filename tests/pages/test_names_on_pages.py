@@ -128,7 +128,10 @@ def test_a_wrong_command_is_seen():
 # operator_schema.a.b
 
 
-SPANS = (ROOT / "operator_schema/adapters/opentelemetry.py").read_text(encoding="utf-8")
+SPANS = "\n".join(
+    (ROOT / f"operator_schema/adapters/{name}.py").read_text(encoding="utf-8")
+    for name in ("opentelemetry", "opentelemetry_metrics")
+)
 ATTRIBUTES_OF_SPANS = [
     re.compile(re.sub(r"{[\w.]+}", r"\\w+", name) + r"(\.count)?")
     for name in re.findall(r'"(operator_schema\.[\w.{}]+)"', SPANS)

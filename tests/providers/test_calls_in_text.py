@@ -332,8 +332,6 @@ def test_a_stream_shows_and_says_what_the_whole_answer_says_however_calls_are_mi
         ("```python\nprint(1)\n```", 4),
         ('{"city": "Oslo", "days": 3}', 3),
         ('{"name": "John Doe", "age": 3}', len('{"name": "')),
-        ('{"name": "search", "arguments": {}}' + " is a call." * 20, 60),
-        ('```json\n{"name": "search", "arguments": {}}\n```\nThat is a call.', 60),
     ],
 )
 def test_a_text_is_shown_as_soon_as_it_cant_be_a_call(text, held):

@@ -397,7 +397,7 @@ class Handlers:
         named = {tool.name: tool for tool in offered}
         page, following = page_of(named, params, self.page_size, "tools")
         options = {"structured": self._structured, "protocol_version": ctx.protocol_version}
-        tools = [_adapter.made(tool, self._runner, options) for tool in page]
+        tools = [_adapter.native_tool(tool, self._runner, options) for tool in page]
         if is_of_anthropic(ctx.session.client_params):
             tools = list(map(without_composition, tools))
         return types.ListToolsResult(tools=tools, next_cursor=following)
