@@ -149,7 +149,7 @@ class PatientSession(ServerSession):
 
     @classmethod
     def of(cls, session: ServerSession) -> ServerSession:
-        """Return the same session in this class; it shares everything with the given one."""
+        """Return a session of this class that shares everything with the given one."""
         if type(session) is not ServerSession:
             return session
         made = object.__new__(cls)
@@ -230,7 +230,7 @@ async def _elicited(
 
 
 def _decision(answer: object) -> bool | str:
-    """Return True if the person agreed, or the reason of the refusal."""
+    """Return True if the person agreed; otherwise the reason why the call doesn't run."""
     action = answer.action if isinstance(answer, types.ElicitResult) else None
     if action == "accept":
         return True

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from ..mcp_judging import what_came
 from .behind_connection import Connection
-from .forwarding import GoneError, passed, reason_of, sendable
+from .forwarding import GoneError, error_for_client, reason_of, sendable
 from .generations import PerClient, is_modern
 from .messages import LEVELS
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from ..mcp_connection import Source
-    from .forwarding import Fronts
+    from .forwarding import GatewayClients
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
     Heard: TypeAlias = "Callable[[Link, Connection, types.ServerNotification], None]"
@@ -69,7 +69,7 @@ class Retry:
 
     @property
     def is_due(self) -> bool:
-        """Whether that time has come."""
+        """Whether the server may be asked again now."""
         return anyio.current_time() >= self.at
 
     def note_failure(self) -> float:
@@ -79,8 +79,8 @@ class Retry:
         return wait
 
 
-class _Own:
-    """The connection of one client of a version before 2026-07-28; a server may ask this client at any time.
+class _ClientConnection:
+    """The connection of one client before version 2026-07-28, whom the server may ask at any time.
 
     Attributes:
         lock: held by the task that opens the connection.
@@ -107,7 +107,7 @@ class Link:
     Args:
         name: the name of the server, for messages.
         source: the server, as for `Gateway`.
-        fronts: the clients in front.
+        clients: the clients in front.
         group: the task group whose tasks hold the connections.
         heard: a function that gets each notification of the server about changes.
         reopened: a function that is called with a connection that has ended and the one that replaces it.
@@ -124,7 +124,7 @@ class Link:
         self,
         name: str,
         source: Source,
-        fronts: Fronts,
+        clients: GatewayClients,
         group: TaskGroup,
         heard: Heard,
         reopened: Reopened,
@@ -133,7 +133,7 @@ class Link:
         *,
         says_name: bool,
     ) -> None:
-        self.name, self.source, self.fronts, self.heard = name, source, fronts, heard
+        self.name, self.source, self.clients, self.heard = name, source, clients, heard
         self.says_name, self.lost = says_name, lost
         self._group, self._seconds, self._reopened = group, seconds, reopened
         self._lock = anyio.Lock()
@@ -143,9 +143,11 @@ class Link:
         self._mode = "auto"
         self._is_used = False
         self._speaks_one = False
-        self._own: PerClient[_Own] = PerClient(_Own)
-        self._newer = _Own(None)  # for all clients from version 2026-07-28 on, if the server is older
-        self._opened: dict[_Own, None] = {}  # clients with a connection; the last one was used last
+        self._own: PerClient[_ClientConnection] = PerClient(_ClientConnection)
+        # For all clients from version 2026-07-28 on, if the server is older.
+        self._newer = _ClientConnection(None)
+        # The clients with a connection; the last one was used last.
+        self._opened: dict[_ClientConnection, None] = {}
 
     async def open(self) -> None:
         """Connect to the server.
@@ -190,13 +192,15 @@ class Link:
         if ctx is None or shared.is_modern:
             return shared
         if is_modern(ctx.protocol_version):
-            return (await self._connection_of(self._newer, ctx) or shared) if shared.is_of_one else shared
+            return (
+                (await self._connection_of(self._newer, ctx) or shared) if shared.belongs_to_one else shared
+            )
         if ctx.session.client_params is None:
             return shared
-        self.fronts.meet(ctx)
+        self.clients.meet(ctx)
         own = self._own.of(ctx)
         if own not in self._opened and not own.was_ended:
-            if shared.is_left:  # it ends with the server's data about others
+            if shared.is_abandoned:  # it ends with the server's data about others
                 shared.close()
                 shared = await self.shared_connection(ctx)
             if shared.claim(ctx):
@@ -205,7 +209,7 @@ class Link:
                 return shared
         return await self._connection_of(own, ctx) or shared
 
-    async def _connection_of(self, own: _Own, ctx: Ctx) -> Connection | None:
+    async def _connection_of(self, own: _ClientConnection, ctx: Ctx) -> Connection | None:
         """Return the connection of one client, and open it if necessary; None if there are too many.
 
         Raises:
@@ -231,7 +235,7 @@ class Link:
             self._replace(before, made)
             return made
 
-    async def _opened_for(self, own: _Own, ctx: Ctx) -> Connection | None:
+    async def _opened_for(self, own: _ClientConnection, ctx: Ctx) -> Connection | None:
         """Open a connection for one client; None if there are too many."""
         self._opened.pop(own, None)
         if not own.retry.is_due or not self._has_room():
@@ -264,7 +268,7 @@ class Link:
                 return True
         return False
 
-    def _end(self, own: _Own) -> None:
+    def _end(self, own: _ClientConnection) -> None:
         del self._opened[own]
         if own.connection is not None:
             own.connection.close()
@@ -344,7 +348,7 @@ class Link:
                 None for a shared one.
         """
         if before is not None:
-            await before.over()
+            await before.wait_for_end()
         made = Connection(self, mode)
         if ctx is not None:
             made.claim(ctx)
@@ -360,7 +364,7 @@ class Link:
         return made
 
     def _unreachable(self, error: BaseException) -> MCPError:
-        """Return the text about an unreachable server, without the reason, which may contain secrets."""
+        """Return the error for an unreachable server; its reason, which may have secrets, is only logged."""
         _LOG.warning("%s: the server can't be reached: %s", self.name, reason_of(error))
         return GoneError(
             f"the server {self.name} can't be reached: try again later, or continue without its tools"
@@ -393,7 +397,7 @@ class Link:
         """Send a request on a connection to the server, as `request` does."""
         try:
             with anyio.fail_after(None if is_call else self._seconds):
-                return await connection.during(ctx, send)
+                return await connection.send_for(ctx, send)
         except TimeoutError:
             message = f"the server {self.name} gave no answer within {self._seconds:g} s"
             raise GoneError(message) from None
@@ -405,7 +409,7 @@ class Link:
             if isinstance(error, ValidationError):
                 raise
             if (error.code, error.message) not in _CLOSED:
-                raise passed(error, self.name) from error
+                raise error_for_client(error, self.name) from error
             connection.close()
             message = f"the server {self.name} has closed its connection; another request opens it again"
             raise GoneError(message) from error
@@ -416,8 +420,8 @@ class Link:
             message = f"a request to the server {self.name} failed"
             raise GoneError(message) from error
 
-    def named(self, request: Q) -> Q:
-        """Return a question of the server; if there are several servers, it names this one.
+    def with_server_name(self, request: Q) -> Q:
+        """Return a question of the server with the name of the server in front, if there are several servers.
 
         Raises:
             MCPError: the question is too large, or can't be written.
@@ -435,7 +439,7 @@ class Link:
                 await self._set_level_of(connection)
 
     async def _set_level_of(self, connection: Connection) -> None:
-        wanted = self.fronts.levels.set_by_all()
+        wanted = self.clients.levels.set_by_all()
         if not wanted or connection.is_modern or connection.capabilities.logging is None:
             return
         least: Any = min(wanted, key=LEVELS.index)

@@ -10,7 +10,7 @@ import mcp_types as types
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from .forwarding import MOST_QUESTIONS, Asker, ForwardedQuestion, ask_front, reason_of, refused, sendable
+from .forwarding import MOST_QUESTIONS, Asker, ForwardedQuestion, ask_client, reason_of, refused, sendable
 from .gateway_chain import marked
 from .generations import client_of, is_modern
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
     from ..mcp_connection import Source
-    from .forwarding import Fronts
+    from .forwarding import GatewayClients
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
 
@@ -40,12 +40,12 @@ class _Server(Protocol):
 
     name: str
     source: Source
-    fronts: Fronts
+    clients: GatewayClients
     heard: Callable[[Any, Connection, types.ServerNotification], None]
     lost: Callable[[Any, Connection], None]
 
-    def named(self, request: Any, /) -> Any:
-        """Return a question of the server; if there are several servers, it names this one."""
+    def with_server_name(self, request: Any, /) -> Any:
+        """Return a question with the name of the server in front, if there are several servers."""
 
 
 class Connection:
@@ -111,7 +111,7 @@ class Connection:
         self.is_open = False
         self._scope.cancel()
 
-    async def over(self) -> None:
+    async def wait_for_end(self) -> None:
         """Wait up to five seconds until the connection has ended; `close` only starts that."""
         with anyio.move_on_after(_SECONDS_TO_END):
             await self._ended.wait()
@@ -143,14 +143,14 @@ class Connection:
         self._clients.discard(_identity(ctx)[0])
 
     @property
-    def is_of_one(self) -> bool:
+    def belongs_to_one(self) -> bool:
         """Whether the connection belongs to one client before version 2026-07-28 that is still connected."""
         return self._first is not None and self._first[1] is not None
 
     @property
-    def is_left(self) -> bool:
-        """Whether it belonged to one such client, and all clients that have used it have disconnected."""
-        return self.is_of_one and not self._clients and self.is_idle
+    def is_abandoned(self) -> bool:
+        """Whether it belonged to one such client, and all clients that used it have disconnected."""
+        return self.belongs_to_one and not self._clients and self.is_idle
 
     @property
     def is_idle(self) -> bool:
@@ -159,7 +159,7 @@ class Connection:
 
     # --- what is sent and heard ------------------------------------------------------------------------
 
-    async def during(self, ctx: Ctx | None, send: Callable[[ClientSession], Awaitable[T]]) -> T:
+    async def send_for(self, ctx: Ctx | None, send: Callable[[ClientSession], Awaitable[T]]) -> T:
         """Send a request, and meanwhile forward the server's questions to the client.
 
         Args:
@@ -196,17 +196,17 @@ class Connection:
             await self.client.session.send_notification(types.RootsListChangedNotification())
 
     def _open_requests(self) -> list[Asker]:
-        """Return the clients' requests that a message of the server may belong to; none if it isn't certain.
+        """Return the client's open requests that a message of the server may belong to.
 
-        The server may mean a request that has ended, so it is only certain if all came from one client.
+        There are none unless all requests came from one client: the server may mean one that has ended.
         """
         found = list(self._askers)
         is_one = not self._is_shared and len({asker.client for asker in found}) == 1
         return found if is_one else []
 
-    def _lone_front(self) -> Ctx | None:
-        """Return the only client that the server can mean outside of any request."""
-        contexts = self._link.fronts.contexts
+    def _only_client(self) -> Ctx | None:
+        """Return the client for a message outside of any request; None unless only one is possible."""
+        contexts = self._link.clients.contexts
         if self._askers or self._is_shared:
             return None
         if self._first is not None:
@@ -232,21 +232,21 @@ class Connection:
         question = ForwardedQuestion(() if isinstance(request, types.ListRootsRequest) else requests)
         self._questions[question] = None
         try:
-            request = self._link.named(request)
+            request = self._link.with_server_name(request)
             if requests:
                 ctx = requests[-1].ctx
-                return await question.asked(lambda: ask_front(ctx, request, ctx.request_id))
-            lone = self._lone_front()
+                return await question.asked(lambda: ask_client(ctx, request, ctx.request_id))
+            lone = self._only_client()
             if lone is not None:
-                return await ask_front(lone, request, None)
+                return await ask_client(lone, request, None)
         except MCPError as error:
             return error.error
         finally:
             del self._questions[question]
-        return self._nobody(request)
+        return self._answer_without_client(request)
 
-    def _nobody(self, request: types.InputRequest) -> Any:
-        """Return the answer to a question if no client can be asked, and log the question."""
+    def _answer_without_client(self, request: types.InputRequest) -> Any:
+        """Log a question that no client can be asked, and return the answer for the server."""
         name = self._link.name
         if self._first is not None:
             why, reason = (
@@ -269,8 +269,8 @@ class Connection:
     async def _logged(self, params: types.LoggingMessageNotificationParams) -> None:
         requests = self._open_requests()
         asker = requests[-1] if requests else None
-        ctx = self._lone_front() if asker is None else asker.ctx
-        if ctx is None or not self._link.fronts.wants(ctx, params.level):
+        ctx = self._only_client() if asker is None else asker.ctx
+        if ctx is None or not self._link.clients.wants(ctx, params.level):
             return
         notification = sendable(types.LoggingMessageNotification(params=params), self._link.name)
         await ctx.session.send_notification(notification, None if asker is None else ctx.request_id)

@@ -17,7 +17,7 @@ from ...tools import Progress, skip
 from ..mcp_client import ToolList, checked_answer, for_the_model, listing_of, progress_to
 from ..mcp_judging import JudgedSession, unreadable
 from .asking import answered_request
-from .forwarding import GoneError, driven, sendable
+from .forwarding import GoneError, forward_questions, sendable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -45,7 +45,7 @@ async def tools_of(link: Link) -> Listing:
     Raises:
         MCPError: the server doesn't list its tools.
     """
-    page = partial(link.fronts.page_params, None)
+    page = partial(link.clients.page_params, None)
     return await link.request(None, lambda session: listing_of(session, page))
 
 
@@ -83,7 +83,7 @@ class BehindTools(ToolList):
         return f"the server {quote(self._link.name)}"
 
     def tell_left_out(self, name: str, original: str, error: DuplicateToolError) -> None:
-        """Log that a tool is left out because another server has a tool with its name; name that server."""
+        """Log that a tool is left out, and name the server whose tool has the same name."""
         del error  # the error names functions of Python
         owner = self._owner(name)
         _LOG.warning(
@@ -112,7 +112,7 @@ class BehindTools(ToolList):
                         progress_callback=progress_to(progress),
                         input_responses=answers,
                         request_state=state,
-                        meta=link.fronts.meta(ctx),
+                        meta=link.clients.meta(ctx),
                         allow_input_required=True,
                     )
 
@@ -121,7 +121,9 @@ class BehindTools(ToolList):
             given = _given(ctx, name)
             answers, state = given or (None, None)
             try:
-                answer = await driven(await again(answers, state), ctx, link.named, again)
+                answer = await forward_questions(
+                    await again(answers, state), ctx, link.with_server_name, again
+                )
             except (MCPError, ValidationError) as error:
                 raise unreadable(error, name) or _failure(error, ctx, name, state) from error
             if given is None and isinstance(answer, types.InputRequiredResult):
@@ -161,7 +163,7 @@ def _is_called(ctx: Ctx | None, name: str) -> bool:
 
 
 def _given(ctx: Ctx | None, name: str) -> tuple[Any, str | None] | None:
-    """Return the answers and the state of a call that the client sends again; None if it can't be asked so.
+    """Return the answers and the state that the client sent with a call; None if it can't answer in a call.
 
     This isn't possible if the gateway itself has asked about the call: the client has one answer for each
     call.

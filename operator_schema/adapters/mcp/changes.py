@@ -40,7 +40,7 @@ listening: ContextVar[Hashable] = ContextVar("operator_schema_mcp_listening", de
 
 
 class _Subscriber:
-    """A function that gets changes in an event loop."""
+    """A function that is called with changes, in the event loop in which it subscribed."""
 
     __slots__ = ("_backend", "_home", "_listener", "_waiting", "client")
 

@@ -43,7 +43,7 @@ def checked_structured(value: Any) -> Structured:
 
 
 def output_of(tool: Tool[..., Any], structured: Structured) -> StructuredOutput | None:
-    """Return how the results of a tool become data; None if they are only text."""
+    """Return the declaration of a tool's structured results; None if a client gets only text."""
     if structured == "none":
         return None
     output = tool.structured_output()
@@ -187,7 +187,7 @@ _TO_BLOCK = ("to_image_content", "to_audio_content", "to_resource_content")
 
 
 def native_classes() -> tuple[type, ...]:
-    """Return the loaded classes whose instances aren't written as JSON in results."""
+    """Return the loaded classes of the protocol and of frameworks whose objects are sent as they are."""
     found = (
         getattr(sys.modules.get(module), name, None)
         for module, names in _OF_FRAMEWORKS.items()
@@ -197,7 +197,7 @@ def native_classes() -> tuple[type, ...]:
 
 
 def holds_native(value: object, classes: tuple[type, ...]) -> bool:
-    """Return whether a result is an object of these classes, or a list or tuple with one."""
+    """Return whether a result is an object of one of these classes, or a list or tuple that has one."""
     kinds = {type(item) for item in items_of(value)} or {type(value)}
     return any(issubclass(kind, classes) for kind in kinds)
 
@@ -205,7 +205,7 @@ def holds_native(value: object, classes: tuple[type, ...]) -> bool:
 def native_answer(
     name: str, value: object, output: StructuredOutput | None, structured: Structured, protocol_version: str
 ) -> types.CallToolResult | types.InputRequiredResult:
-    """Return the reply for a client, for a result of these classes, or a list with one.
+    """Return the reply for a result that is an object of the protocol or of a framework, or has one.
 
     The reply keeps the kind of the result, its data and its mark as an error.
 

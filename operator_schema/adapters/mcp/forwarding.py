@@ -46,7 +46,7 @@ _SHOWN = 2000
 # --- clients ----------------------------------------------------------------------------------------
 
 
-class Fronts:
+class GatewayClients:
     """The connected clients of a gateway, the log records that they want, and their disconnection.
 
     Args:
@@ -117,7 +117,7 @@ class Fronts:
 
 
 class Asker:
-    """A client's request during which the server behind may ask that client.
+    """An open request of a client, during which a server may ask this client.
 
     Attributes:
         ctx: the context of the request.
@@ -178,7 +178,7 @@ class ForwardedQuestion:
         return refused("the request that it belongs to is over")
 
 
-async def ask_front(ctx: Ctx, request: types.InputRequest, related: types.RequestId | None) -> Any:
+async def ask_client(ctx: Ctx, request: types.InputRequest, related: types.RequestId | None) -> Any:
     """Forward a question of a server behind the gateway to a client before version 2026-07-28.
 
     Args:
@@ -225,18 +225,18 @@ def _lacking(ctx: Ctx, request: types.InputRequest) -> str | None:
     return None
 
 
-async def driven(
+async def forward_questions(
     answer: Any,
     ctx: Ctx | None,
-    named: Callable[[Any], Any],
+    with_server_name: Callable[[Any], Any],
     again: Callable[[Any, str | None], Awaitable[Any]],
 ) -> Any:
-    """Forward the questions in an answer of a newer server to a client before version 2026-07-28.
+    """Ask a client the questions in a server's answer, and send the request again, until there are none.
 
     Args:
         answer: the answer of the server.
         ctx: the context of the client's request.
-        named: a function that returns a question in the form for the client.
+        with_server_name: a function that returns a question in the form for the client.
         again: a function that sends the request again, with answers and the server's state.
 
     Returns:
@@ -251,20 +251,20 @@ async def driven(
         questions = answer.input_requests or {}
         if len(questions) > MOST_QUESTIONS:
             raise MCPError(types.INTERNAL_ERROR, f"the server asks {len(questions)} questions at once")
-        questions = {key: named(request) for key, request in questions.items()}
+        questions = {key: with_server_name(request) for key, request in questions.items()}
         if ctx is None:
             raise MCPError(types.INVALID_REQUEST, "the server asks, and there is no client to ask")
         if takes_questions_as_answers(ctx):
             return answer.model_copy(update={"input_requests": questions or None})
         answers: dict[str, Any] = {}
         for key, request in questions.items():
-            answers[key] = await ask_front(ctx, request, ctx.request_id)
+            answers[key] = await ask_client(ctx, request, ctx.request_id)
         answer = await again(answers or None, answer.request_state)
     raise MCPError(types.INTERNAL_ERROR, f"the server asked more than {_MOST_ROUNDS} times for one request")
 
 
 def refused(reason: str) -> types.ErrorData:
-    """Return the error that a server gets in place of an answer."""
+    """Return the error that tells a server why its question isn't answered."""
     return types.ErrorData(code=types.INVALID_REQUEST, message=f"this can't be asked: {reason}")
 
 
@@ -310,8 +310,8 @@ def check_sendable(answers: Iterable[BaseModel], name: str) -> None:
             raise MCPError(types.INTERNAL_ERROR, message)
 
 
-def passed(error: MCPError, name: str) -> MCPError:
-    """Return an error of a server for the client of the gateway: with a maximum length, and as valid UTF-8.
+def error_for_client(error: MCPError, name: str) -> MCPError:
+    """Return an error of a server in the form for a client: cut to a maximum length, and as valid UTF-8.
 
     Args:
         error: the error of the server.

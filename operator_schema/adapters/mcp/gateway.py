@@ -21,7 +21,7 @@ from ..mcp_client import ServerTools
 from ..mcp_judging import Listing
 from .behind import Link
 from .behind_tools import BehindTools, current_request, tools_of
-from .forwarding import Fronts, driven, not_listed, reason_of, sendable
+from .forwarding import GatewayClients, forward_questions, not_listed, reason_of, sendable
 from .gateway_chain import check_depth, is_circle, path_in, with_path, without_path
 from .generations import PerClient, client_of, connected_client
 from .resource_owners import Owners
@@ -79,7 +79,7 @@ class Gateway:
     Attributes:
         registry: the tools of all servers; it follows their changes.
         links: the links to the servers, with their connections.
-        fronts: the connected clients.
+        clients: the connected clients.
         owners: the owner of each resource and prompt.
         watched: the resources that clients watch.
 
@@ -105,7 +105,7 @@ class Gateway:
         self._servers = servers_behind(servers)
         self._is_alone = not isinstance(servers, Mapping)
         self._seconds, self._options, self._unreachable = seconds, options, unreachable
-        self.fronts = Fronts(self._client_has_gone)
+        self.clients = GatewayClients(self._client_has_gone)
         self._watchers: PerClient[ResourceWatcher] = PerClient(ResourceWatcher)
         self._stack = AsyncExitStack()
         self._group: TaskGroup
@@ -158,7 +158,7 @@ class Gateway:
 
         async def begin(link: Link) -> None:
             try:
-                with self._told_if_slow(link):
+                with self._warn_if_slow(link):
                     await link.open()
                     begun[link] = await self._listed(link)
             except Exception as error:  # noqa: BLE001  # whatever a server does, the others go on
@@ -205,7 +205,7 @@ class Gateway:
         self._unreachable(link.name, reason)
 
     @contextmanager
-    def _told_if_slow(self, link: Link) -> Generator[None]:
+    def _warn_if_slow(self, link: Link) -> Generator[None]:
         """Log that the gateway waits for a server, if that takes long."""
         scope = anyio.CancelScope()
 
@@ -225,7 +225,7 @@ class Gateway:
         return Link(
             name,
             behind.source,
-            self.fronts,
+            self.clients,
             self._group,
             self._heard,
             self._reopened,
@@ -266,7 +266,7 @@ class Gateway:
             for tools in found
             if name in tools.originals and (path := self._paths[link].get(tools.originals[name]))
         ]
-        return (self.fronts.id, *(there[0] if there else ()))
+        return (self.clients.id, *(there[0] if there else ()))
 
     def _owner_of(self, name: str) -> str | None:
         """Return the name of the server that a tool belongs to; None if there is no such tool."""
@@ -298,7 +298,7 @@ class Gateway:
         return self.front(own, options.pop("name", "operator-schema"), **options)
 
     def front(self, own: Handlers, name: str, **native: Any) -> ToolServer:
-        """Make the server for clients from handlers: with their tools, and everything else of the servers.
+        """Make the server for clients, with the tools of handlers and everything else of the servers.
 
         Args:
             own: the handlers of the gateway's tools.
@@ -312,7 +312,7 @@ class Gateway:
             message = "the gateway isn't open yet: write async with gateway, and call gateway.server() inside"
             raise RuntimeError(message)
         self._handlers.append(own)
-        front = _Front(self, own)
+        front = _GatewayHandlers(self, own)
         made = server_of(own, name, may_change=True, **{**front.handlers(), **native})
         made.announced = front.announced()
         made.add_notification_handler(
@@ -360,7 +360,7 @@ class Gateway:
             for link in self.links:
                 with suppress(MCPError):  # each request has this information
                     connection = await link.shared_connection(ctx)
-                    if len(self.fronts.contexts) == 1:  # so only this client can be asked
+                    if len(self.clients.contexts) == 1:  # so only this client can be asked
                         await connection.tell_of_roots(ctx)
 
         self._group.start_soon(prepare)
@@ -433,7 +433,7 @@ class Gateway:
         connection = await link.connection(ctx)
         if not connection.is_modern:  # otherwise it only answers requests
             connection.note_client(ctx)
-        self.fronts.meet(ctx)
+        self.clients.meet(ctx)
         await self.watched.add(link, connection, ctx, uri, watcher, self._group)
 
     def unwatch(self, watcher: ResourceWatcher, uri: str | None = None) -> None:
@@ -441,7 +441,7 @@ class Gateway:
         self.watched.remove(watcher, uri, self._group)
 
 
-class _Front:
+class _GatewayHandlers:
     """The handlers of the gateway's server for clients.
 
     Args:
@@ -451,7 +451,7 @@ class _Front:
 
     def __init__(self, gateway: Gateway, own: Handlers) -> None:
         self._gateway, self._own, self._page_size = gateway, own, own.page_size
-        self.fronts = gateway.fronts
+        self.clients = gateway.clients
         self.links, self._said = gateway.links, [link.capabilities for link in gateway.links]
         self.owners = gateway.owners
 
@@ -496,14 +496,14 @@ class _Front:
     async def initialized(self, ctx: Ctx, params: types.NotificationParams | None = None) -> None:
         """Tell a client before 2026-07-28 about changes while it is connected."""
         client = connected_client(ctx)
-        if client is None or id(client) in self.fronts.contexts:
+        if client is None or id(client) in self.clients.contexts:
             return
-        self.fronts.contexts[id(client)] = ctx
+        self.clients.contexts[id(client)] = ctx
         try:
             self._gateway.prepare_soon(ctx)
             await self._own.initialized(ctx, params)
         finally:
-            self.fronts.contexts.pop(id(client), None)
+            self.clients.contexts.pop(id(client), None)
 
     async def list_tools(
         self, ctx: Ctx, params: types.PaginatedRequestParams | None = None
@@ -551,7 +551,7 @@ class _Front:
 
     async def _page(self, ctx: Ctx, kind: str, params: Any) -> tuple[list[Any], str | None]:
         # A request that has passed this gateway before would go in a circle.
-        is_back = is_circle(path_in(ctx.meta), [self.fronts.id])
+        is_back = is_circle(path_in(ctx.meta), [self.clients.id])
         found = {} if is_back else await self.owners.listed(ctx, kind)
         return page_of(found, params, self._page_size, kind.replace("_", " "))
 
@@ -563,7 +563,7 @@ class _Front:
         async def send(session: ClientSession, more: Mapping[str, Any]) -> Any:
             return await session.read_resource(uri, allow_input_required=True, **more)
 
-        return await self._passed(ctx, link, params, send)
+        return await self._forwarded(ctx, link, params, send)
 
     async def get_prompt(self, ctx: Ctx, params: types.GetPromptRequestParams) -> Any:
         """Get a prompt from the server that owns it."""
@@ -572,9 +572,9 @@ class _Front:
         async def send(session: ClientSession, more: Mapping[str, Any]) -> Any:
             return await session.get_prompt(name, params.arguments, allow_input_required=True, **more)
 
-        return await self._passed(ctx, link, params, send)
+        return await self._forwarded(ctx, link, params, send)
 
-    async def _passed(
+    async def _forwarded(
         self,
         ctx: Ctx,
         link: Link,
@@ -584,11 +584,11 @@ class _Front:
         """Forward a request to a server; return its answer, or its question."""
 
         async def again(answers: Any, state: str | None) -> Any:
-            more = {"input_responses": answers, "request_state": state, "meta": link.fronts.meta(ctx)}
+            more = {"input_responses": answers, "request_state": state, "meta": link.clients.meta(ctx)}
             return await link.request(ctx, lambda session: send(session, more))
 
         first = await again(params.input_responses, params.request_state)
-        return sendable(await driven(first, ctx, link.named, again), link.name)
+        return sendable(await forward_questions(first, ctx, link.with_server_name, again), link.name)
 
     async def complete(self, ctx: Ctx, params: types.CompleteRequestParams) -> types.CompleteResult:
         """Complete an argument with the server that owns the prompt or the template."""
@@ -598,7 +598,7 @@ class _Front:
             ref = ref.model_copy(update={"name": name})
         else:
             link = await self.owners.of_uri(ctx, ref.uri)
-        meta = link.fronts.meta(ctx)
+        meta = link.clients.meta(ctx)
         request = types.CompleteRequest(params=params.model_copy(update={"ref": ref, "meta": meta}))
         found = await link.request(ctx, lambda session: session.send_request(request, types.CompleteResult))
         values = found.completion.values
@@ -637,7 +637,7 @@ class _Front:
 
     async def set_level(self, ctx: Ctx, params: types.SetLevelRequestParams) -> types.EmptyResult:
         """Remember which log records a client wants, and ask the servers for them."""
-        self.fronts.levels.set(ctx, params.level)
+        self.clients.levels.set(ctx, params.level)
         if self._own.log is not None:
             await self._own.log.set_level(ctx, params)
         for link in self.links:

@@ -55,10 +55,10 @@ def gateways_above() -> list[str]:
     Returns:
         The absolute paths; empty texts for gateways without a file.
     """
-    return _listed(os.environ.get(_VARIABLE, "[]"))
+    return _paths_in(os.environ.get(_VARIABLE, "[]"))
 
 
-def _listed(text: str) -> list[str]:
+def _paths_in(text: str) -> list[str]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -105,7 +105,7 @@ def started_below(source: Source, file: str = "") -> Source:
     if not isinstance(source, StdioServerParameters):
         source = StdioServerParameters(command=source[0], args=[*source[1:]])
     env, above = source.env or {}, gateways_above()
-    known = _listed(env.get(_VARIABLE, "[]"))
+    known = _paths_in(env.get(_VARIABLE, "[]"))
     if len(known) > len(above) and known[: len(above)] == above:
         return source  # the source has it already
     return source.model_copy(update={"env": {**env, _VARIABLE: json.dumps([*above, file])}})

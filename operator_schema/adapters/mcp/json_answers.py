@@ -1,4 +1,4 @@
-"""Answer short calls over HTTP with plain JSON instead of a stream of events."""
+"""Which calls over HTTP are answered with plain JSON instead of a stream of events?"""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ class Owners:
         method, _, key = _LISTED[kind]
 
         async def send(session: ClientSession) -> list[Any]:
-            page = partial(link.fronts.page_params, ctx)
+            page = partial(link.clients.page_params, ctx)
             return await all_pages(lambda params: getattr(session, method)(params=page(params)), kind, key)
 
         becomes_current = kind == "resources" and is_whole

@@ -209,7 +209,9 @@ class Documents:
     ) -> types.ListPromptsResult:
         """List the prompts, as the handler of `prompts/list`."""
         page, following = page_of(self.prompts, params, self._page_size, "prompts")
-        return types.ListPromptsResult(prompts=[_described(one) for one in page], next_cursor=following)
+        return types.ListPromptsResult(
+            prompts=[_prompt_description(one) for one in page], next_cursor=following
+        )
 
     async def get_prompt(
         self, ctx: Ctx, params: types.GetPromptRequestParams
@@ -308,10 +310,10 @@ def read_resources(resources: Any) -> list[_ResourceEntry]:
         values = "strings, bytes, parts or functions"
         message = f"resources must be a mapping of URIs to {values}, not {received(resources)}"
         raise TypeError(message)
-    return [_entry(uri, value) for uri, value in cast("Mapping[str, Any]", resources).items()]
+    return [_read_entry(uri, value) for uri, value in cast("Mapping[str, Any]", resources).items()]
 
 
-def _entry(uri: Any, value: Any) -> _ResourceEntry:
+def _read_entry(uri: Any, value: Any) -> _ResourceEntry:
     """Read one item of the resources.
 
     Raises:
@@ -482,7 +484,7 @@ def page_of(
     return [found[key] for key in page], page[-1] if page and end < len(keys) else None
 
 
-def _described(prompt: Tool[..., Any]) -> types.Prompt:
+def _prompt_description(prompt: Tool[..., Any]) -> types.Prompt:
     schema = prompt.input_schema()
     required = frozenset(schema.get("required", ()))
     arguments = [

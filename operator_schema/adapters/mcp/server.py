@@ -1,4 +1,4 @@
-"""A server of tools: it lists them, runs calls, and announces changes."""
+"""How does a server list tools, run calls and announce changes?"""
 
 from __future__ import annotations
 
@@ -358,7 +358,7 @@ class Handlers:
         """
         self._stop()
         own = executor.context if context is None else context
-        self._runner = Runner(executor, _guarded(own), self._runner.confirm, _own)
+        self._runner = Runner(executor, _guarded(own), self._runner.confirm, _injected)
         self._stop = executor.registry.on_change(self.changes.tools_changed)
         self.changes.tools_changed()
 
@@ -412,10 +412,10 @@ class Handlers:
         """
         runner, context, params = self._runner, self._context_of(ctx), _with_sent_text(params)
         sent_name = None
-        tool = _enabled(runner.executor.registry, params.name, context)
+        tool = _enabled_tool(runner.executor.registry, params.name, context)
         if tool is None:
-            sent_name, params = _named(runner.executor, params, context)
-            tool = _enabled(runner.executor.registry, params.name, context)
+            sent_name, params = _corrected_call(runner.executor, params, context)
+            tool = _enabled_tool(runner.executor.registry, params.name, context)
         promised = _promised.get()
         if promised is not None:
             _promised.set(None)  # it doesn't apply to calls that the tool itself makes in this process
@@ -570,7 +570,7 @@ class Handlers:
         return known[1]
 
 
-def _enabled(registry: Registry, name: str, context: Mapping[Any, Any]) -> Tool[..., Any] | None:
+def _enabled_tool(registry: Registry, name: str, context: Mapping[Any, Any]) -> Tool[..., Any] | None:
     """Return a tool if it may be called; otherwise None, and the executor gives the reason."""
     try:
         return registry[name] if registry.is_enabled(name, context=context) else None
@@ -578,7 +578,7 @@ def _enabled(registry: Registry, name: str, context: Mapping[Any, Any]) -> Tool[
         return None
 
 
-def _named(
+def _corrected_call(
     executor: Executor, params: types.CallToolRequestParams, context: Mapping[Any, Any]
 ) -> tuple[str | None, types.CallToolRequestParams]:
     """Return the name that a client sent, and the call of the tool that it means; None if it means none."""
@@ -700,7 +700,7 @@ def _patient(ctx: Ctx) -> Ctx:
     return replace(ctx, session=PatientSession.of(ctx.session))
 
 
-def _own(ctx: Ctx) -> Mapping[Any, Any]:
+def _injected(ctx: Ctx) -> Mapping[Any, Any]:
     ctx = _patient(ctx)
     own: dict[Any, Any] = {ServerRequestContext: ctx, ServerSession: ctx.session}
     state: Any = ctx.lifespan_context
@@ -709,7 +709,7 @@ def _own(ctx: Ctx) -> Mapping[Any, Any]:
     return own
 
 
-_adapter = Adapter("mcp", described, own=_own, pass_through=(MCPError,))
+_adapter = Adapter("mcp", described, own=_injected, pass_through=(MCPError,))
 
 
 def _guarded(context: Context | None) -> Context | None:

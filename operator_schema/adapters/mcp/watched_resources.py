@@ -241,7 +241,7 @@ class Watches:
                 except Exception as error:  # noqa: BLE001  # whatever a server does, the others go on
                     _LOG.info("%s: %s", link.name, reason_of(error))
                 retry.at = anyio.current_time() + wait  # when a refused connection may be tried again
-                if link.fronts.has_gone(ctx):  # during that time
+                if link.clients.has_gone(ctx):  # during that time
                     link.client_has_gone(ctx)
 
     def _contexts(self, connection: Connection) -> list[Ctx]:

@@ -1,4 +1,4 @@
-"""Show findings beside the lines of code in a CI system."""
+"""How are findings shown beside lines of code in a CI system?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The program `operator-schema`: its commands, its help, and how it ends."""
+"""The program `operator-schema`: its commands, its help and its exit status."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands take."""
+"""Which arguments and options do several commands take?"""
 
 from __future__ import annotations
 

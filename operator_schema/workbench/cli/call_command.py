@@ -123,12 +123,12 @@ def call(
     try:
         with redirect_stdout(sys.stderr):
             raw = raw if person is None else person.complete(tool, raw)
-            result = _answered(executor, tool, raw, given, person)
+            result = _run_with_answers(executor, tool, raw, given, person)
     except SystemExit as stop:  # the tool raised it: its status isn't ours
         ended = f"SystemExit: {stop.code}" if stop.code is not None else "SystemExit"
         err.report("", f"{tool.name} failed: it tried to end the process ({ended})")
         return 1
-    status = _tell(result, tool, out, err)
+    status = _print_result(result, tool, out, err)
     if status and person is None and missing_of(tool, raw):
         err.line("give it as KEY=VALUE, or call the tool from a terminal, which asks for it", "dim")
     return status
@@ -154,19 +154,19 @@ def _executor_of(
     return made.with_(**options)
 
 
-def _answered(
+def _run_with_answers(
     executor: Executor, tool: Tool[..., Any], raw: RawCall, given: GivenContext | None, person: Person | None
 ) -> ToolResult:
     """Run a call, and run it again with a person's answer each time the tool asks something."""
-    result = _result_of(executor, raw, given, {})
+    result = _run_once(executor, raw, given, {})
     answers = {} if person is None else person.answers(tool, result)
     while answers and person is not None:
-        result = _result_of(executor, raw, given, answers)
+        result = _run_once(executor, raw, given, answers)
         answers = person.answers(tool, result, answers)
     return result
 
 
-def _tell(result: ToolResult, tool: Tool[..., Any], out: Printer, err: Printer) -> int:
+def _print_result(result: ToolResult, tool: Tool[..., Any], out: Printer, err: Printer) -> int:
     """Print the result of a call, and return the exit status."""
     for ignored in (result.details or {}).get("ignored", ()):
         err.line(f"unknown, and ignored: {ignored}", "dim")
@@ -187,7 +187,7 @@ def _tell(result: ToolResult, tool: Tool[..., Any], out: Printer, err: Printer) 
     return 1
 
 
-def _result_of(
+def _run_once(
     executor: Executor, call: RawCall, given: GivenContext | None, answers: dict[str, Any]
 ) -> ToolResult:
     if given is None or given.mapping is not None:
@@ -243,7 +243,7 @@ def missing_of(tool: Tool[..., Any], raw: RawCall) -> tuple[Field, ...]:
         An empty list if the call has a mistake that asking doesn't correct: an unknown key, which may be a
         misspelt parameter, or a value that doesn't fit.
     """
-    root, sent = tool.codec.graph.resolve_root(), _sent(raw)
+    root, sent = tool.codec.graph.resolve_root(), _sent_arguments(raw)
     if not isinstance(root, ObjectNode) or not is_object(sent):
         return ()
     missing = [field for field in root.fields if field.required and field.key not in sent]
@@ -254,7 +254,7 @@ def missing_of(tool: Tool[..., Any], raw: RawCall) -> tuple[Field, ...]:
     return tuple(missing) if is_known and not others else ()
 
 
-def _sent(raw: RawCall) -> Any:
+def _sent_arguments(raw: RawCall) -> Any:
     sent = arguments_to_decode(raw)
     return sent if is_object(sent) else read_json(sent)
 
@@ -288,12 +288,14 @@ class Person:
         missing = missing_of(tool, raw)
         if not missing:
             return raw
-        arguments: dict[str, Any] = dict(_sent(raw))
+        arguments: dict[str, Any] = dict(_sent_arguments(raw))
         self._say_optional(tool, arguments)
         types = json_types(tool)
         for field in missing:
             self._describe(tool, field)
-            arguments[field.key] = self._ask(field.key, types[field.key], _checked(tool, arguments, field))
+            arguments[field.key] = self._ask(
+                field.key, types[field.key], _check_of_field(tool, arguments, field)
+            )
         return raw.replace(arguments=arguments)
 
     def _say_optional(self, tool: Tool[..., Any], arguments: Mapping[str, Any]) -> None:
@@ -379,7 +381,7 @@ class Person:
         return {} if answer is None else {**(known or {}), raised.parameter: answer[0]}
 
 
-def _checked(tool: Tool[..., Any], others: Mapping[str, Any], field: Field) -> Callable[[Any], Any]:
+def _check_of_field(tool: Tool[..., Any], others: Mapping[str, Any], field: Field) -> Callable[[Any], Any]:
     """Return a function that returns the value of a field unchanged, or raises if it doesn't fit."""
 
     def check(value: Any) -> Any:

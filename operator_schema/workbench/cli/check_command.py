@@ -110,16 +110,16 @@ def check(
     verbose: bool,
     show_traceback: bool,
 ) -> int:
-    """Say what is wrong with types and tools, for a model and for providers.
+    """Report problems of types and tools, for a model and for providers.
 
     Every dataclass and tool that a module defines is registered and checked; a package includes the modules
-    below it. What a module merely imports is checked where it is defined. Tools of MCP servers are checked by
+    below it. Names that a module only imports are skipped. Tools of MCP servers are checked by
     their definitions, and not called. Each line says where the problem is, what it is, and what to do.
     """
     if strict and not names:
         message = "--strict is for --provider: the strict modes of providers differ"
         raise WrongUse(message)
-    checked = _of_targets(targets, show_traceback=show_traceback)
+    checked = _check_targets(targets, show_traceback=show_traceback)
     if checked.is_empty:
         return WrongUse.exit_code
     chosen = [getattr(provider_table, name) for name in (_PROVIDERS if "all" in names else _once(names))]
@@ -202,7 +202,7 @@ def _once(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _checked(parts: Sequence[_CheckedTarget]) -> _CheckedTarget:
+def _merged(parts: Sequence[_CheckedTarget]) -> _CheckedTarget:
     """Merge several targets: a module and its toolset may have the same tools."""
     tools = {id(tool): tool for part in parts for tool in part.tools}
     subjects = dict.fromkeys([subject for part in parts for subject in part.subjects])
@@ -212,21 +212,21 @@ def _checked(parts: Sequence[_CheckedTarget]) -> _CheckedTarget:
     return _CheckedTarget(list(subjects), list(tools.values()), list(findings), foreign, broken)
 
 
-def _of_targets(targets: Iterable[str], *, show_traceback: bool) -> _CheckedTarget:
+def _check_targets(targets: Iterable[str], *, show_traceback: bool) -> _CheckedTarget:
     """Register everything in targets, and report the targets and modules that can't be checked."""
     parts: list[_CheckedTarget] = []
     for target in targets:
         try:
-            parts.append(_of_target(target, show_traceback=show_traceback))
+            parts.append(_check_target(target, show_traceback=show_traceback))
         except WrongUse as error:  # the other targets are still checked
             parts.append(_CheckedTarget([], [], [], {}, [error]))
-    checked = _checked(parts)
+    checked = _merged(parts)
     for broken in checked.broken:
         broken.show()
     return checked
 
 
-def _of_target(target: str, *, show_traceback: bool) -> _CheckedTarget:
+def _check_target(target: str, *, show_traceback: bool) -> _CheckedTarget:
     """Register everything in a target.
 
     Raises:
@@ -234,30 +234,30 @@ def _of_target(target: str, *, show_traceback: bool) -> _CheckedTarget:
     """
     described = described_tools_of(target)
     if described is not None:
-        subjects = [_of_tool(tool, described.originals[tool.name]) for tool in described.tools]
+        subjects = [_tool_item(tool, described.originals[tool.name]) for tool in described.tools]
         foreign = {tool.name: described.originals[tool.name] for tool in described.tools}
         return _CheckedTarget(subjects, described.tools, described.findings, foreign)
     named = REGISTRY.convert(target, None, None)
     if named.path:
         tools, _ = find_tools(named, show_traceback=show_traceback)
-        return _CheckedTarget([_of_tool(tool) for tool in tools], tools, [], {})
+        return _CheckedTarget([_tool_item(tool) for tool in tools], tools, [], {})
     with programs_named(target):
         modules = modules_of(named.module)
-        found = _checked([_of_module(name, named, show_traceback=show_traceback) for name in modules])
+        found = _merged([_check_module(name, named, show_traceback=show_traceback) for name in modules])
     if found.is_empty and not found.broken:  # in CI, a check of nothing would always pass
         what, how = "dataclasses or tools", "decorate functions with @tool, or classes with @dataclass"
         raise WrongUse(why_no_tools(named, what, how, show_traceback=show_traceback))
     return found
 
 
-def _of_module(name: str, named: ObjectName, *, show_traceback: bool) -> _CheckedTarget:
-    """Call `_of_own`, and report any exception of the module's code.
+def _check_module(name: str, named: ObjectName, *, show_traceback: bool) -> _CheckedTarget:
+    """Check one module; report an exception of its own code as its fault.
 
     Raises:
         WrongUse: the module isn't found, or has two tools with the same name.
     """
     try:
-        return _of_own(name, named, show_traceback=show_traceback)
+        return _register_module(name, named, show_traceback=show_traceback)
     except BrokenModuleError as error:
         return _CheckedTarget([], [], [], {}, [error])
     except (KeyboardInterrupt, WrongUse):
@@ -270,7 +270,7 @@ def _of_module(name: str, named: ObjectName, *, show_traceback: bool) -> _Checke
         return _CheckedTarget([], [], [], {}, [broken])
 
 
-def _of_own(name: str, named: ObjectName, *, show_traceback: bool) -> _CheckedTarget:
+def _register_module(name: str, named: ObjectName, *, show_traceback: bool) -> _CheckedTarget:
     """Register every dataclass and tool that a module defines and, for the named module, its offered tools.
 
     Raises:
@@ -279,7 +279,7 @@ def _of_own(name: str, named: ObjectName, *, show_traceback: bool) -> _CheckedTa
     try:
         module = load_module(name, show_traceback=show_traceback)
     except SchemaError as error:
-        return _CheckedTarget([], [], list(_of_failed_import(name, error)), {})
+        return _CheckedTarget([], [], list(_import_findings(name, error)), {})
     own = tools_in(module)
     offered = offered_by(name, module, show_traceback=show_traceback) if name == named.module else None
     if offered is None:
@@ -287,12 +287,12 @@ def _of_own(name: str, named: ObjectName, *, show_traceback: bool) -> _CheckedTa
     # A tool may be offered under another name: it has the same function.
     known = {id(unwrap(tool)) for tool in offered or ()}
     tools = [*(offered or ()), *[tool for tool in own if id(unwrap(tool)) not in known]]
-    types = [_of_type(cls) for cls in _types_of(module, own)]
-    whole = _CheckedTarget([_of_tool(tool) for tool in tools], tools, [], {})
-    return _checked([*types, whole])
+    types = [_check_type(cls) for cls in _types_of(module, own)]
+    whole = _CheckedTarget([_tool_item(tool) for tool in tools], tools, [], {})
+    return _merged([*types, whole])
 
 
-def _of_failed_import(module: str, error: SchemaError) -> Iterator[Finding]:
+def _import_findings(module: str, error: SchemaError) -> Iterator[Finding]:
     file, _, line = error.__notes__[-1].rpartition(", line ")
     place = f"{file}:{line}" if file else None
     for finding in error.findings:
@@ -310,7 +310,7 @@ def _types_of(module: ModuleType, tools: Iterable[Tool[..., Any]]) -> list[type]
     return [cls for cls in dataclasses_of(module) if id(cls) not in others]
 
 
-def _of_type(cls: type) -> _CheckedTarget:
+def _check_type(cls: type) -> _CheckedTarget:
     name, place = cls.__qualname__, place_of(cls)
     try:
         codec: Codec[Any] = Codec(cls)
@@ -323,7 +323,7 @@ def _of_type(cls: type) -> _CheckedTarget:
     return _CheckedTarget([_CheckedItem(name, "type", size, _count_fields(codec), place)], [], weak, {})
 
 
-def _of_tool(tool: Tool[..., Any], original: str | None = None) -> _CheckedItem:
+def _tool_item(tool: Tool[..., Any], original: str | None = None) -> _CheckedItem:
     size = len(to_json(tool.definition()).encode())
     name = tool.name if original is None else original
     where = None if original is not None else place_of_tool(tool)

@@ -1,4 +1,4 @@
-"""The configuration by which an MCP client finds a server: write it, or merge it into a file."""
+"""How does an MCP client find a server: what is printed, or added to a file of its configuration?"""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def config_of(
     Returns:
         None if this client reads no URL from a file.
     """
-    entry = _started(words) if url is None else _found(client, url, secret)
+    entry = _entry_of_command(words) if url is None else _entry_of_url(client, url, secret)
     if entry is None:
         return None
     if client in {"claude-desktop", "codex"}:
@@ -211,7 +211,7 @@ def config_of(
     return {"inputs": [asked], "servers": {name: entry}}
 
 
-def _started(words: Sequence[str]) -> dict[str, Any]:
+def _entry_of_command(words: Sequence[str]) -> dict[str, Any]:
     # Programs with windows have neither the PATH nor the folder of a shell.
     return {
         "type": "stdio",
@@ -221,7 +221,7 @@ def _started(words: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _found(client: Client, url: str, secret: str | None) -> dict[str, Any] | None:
+def _entry_of_url(client: Client, url: str, secret: str | None) -> dict[str, Any] | None:
     if client == "claude-desktop":
         return None
     entry: dict[str, Any] = {"url": url} if client in {"cursor", "codex"} else {"type": "http", "url": url}
@@ -247,20 +247,20 @@ def command_of(client: Client, config: Mapping[str, Any]) -> str:
 def _claude_mcp_add(name: str, entry: Mapping[str, Any]) -> list[str]:
     # The options --env and --header take any number of values, so they must come after the name.
     if "url" not in entry:
-        return ["claude", "mcp", "add", name, *_started_by(entry)]
+        return ["claude", "mcp", "add", name, *_command_words(entry)]
     headers = [word for pair in entry.get("headers", {}).items() for word in ("--header", ": ".join(pair))]
     return ["claude", "mcp", "add", "--transport", "http", name, entry["url"], *headers]
 
 
 def _codex_mcp_add(name: str, entry: Mapping[str, Any]) -> list[str]:
     if "url" not in entry:
-        return ["codex", "mcp", "add", name, *_started_by(entry)]
+        return ["codex", "mcp", "add", name, *_command_words(entry)]
     secret = entry.get("bearer_token_env_var")
     token = [] if secret is None else ["--bearer-token-env-var", secret]
     return ["codex", "mcp", "add", name, "--url", entry["url"], *token]
 
 
-def _started_by(entry: Mapping[str, Any]) -> list[str]:
+def _command_words(entry: Mapping[str, Any]) -> list[str]:
     variables = [word for pair in entry["env"].items() for word in ("--env", "=".join(pair))]
     return [*variables, "--", entry["command"], *entry["args"]]
 

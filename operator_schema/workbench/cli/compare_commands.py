@@ -1,4 +1,4 @@
-"""The commands `snapshot` and `diff`: save tools as a file, and show changes."""
+"""The commands `snapshot` and `diff`: tools as a file, and the changes between two versions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Completion in a shell: its script, and the candidates for an unfinished command line.
+"""How does a shell complete a command line: by which script, and with which candidates?
 
 Modules are found by the names of their files. A module is imported only if it is complete before a colon, or
 is the target of the command.
@@ -223,7 +223,7 @@ def complete_modules(typed: str, end: str) -> list[CompletionItem[str]]:
         typed: the word so far.
         end: the text after a module, such as a colon.
     """
-    found = [name if name.endswith("/") else f"{name}{end}" for name in _places(typed)]
+    found = [name if name.endswith("/") else f"{name}{end}" for name in _module_paths(typed)]
     return [CompletionItem(name, type="part") for name in found]
 
 
@@ -244,19 +244,19 @@ def complete_names(kind: str, module_name: str, typed: str) -> list[CompletionIt
     ]
 
 
-def _places(typed: str) -> list[str]:
+def _module_paths(typed: str) -> list[str]:
     """List modules, packages and Python files that begin with a text, without importing any."""
     if "/" in typed or typed.startswith("."):
         folder, slash, _ = typed.rpartition("/")
-        found = [f"{folder}{slash}{name}" for name in _listed(Path(folder + slash), ".py", "/")]
+        found = [f"{folder}{slash}{name}" for name in _python_names_in(Path(folder + slash), ".py", "/")]
     else:
         parent, dot, _ = typed.rpartition(".")
-        found = [f"{parent}{dot}{name}" for name in _listed(Path(*parent.split(".")), "", "")]
-        found += _listed(Path(), ".py", "") if dot else []  # desk. may become desk.py
+        found = [f"{parent}{dot}{name}" for name in _python_names_in(Path(*parent.split(".")), "", "")]
+        found += _python_names_in(Path(), ".py", "") if dot else []  # desk. may become desk.py
     return sorted({name for name in found if name.startswith(typed)})
 
 
-def _listed(folder: Path, file_end: str, folder_end: str) -> list[str]:
+def _python_names_in(folder: Path, file_end: str, folder_end: str) -> list[str]:
     try:
         entries = list(folder.iterdir())[:_MOST]
     except OSError:

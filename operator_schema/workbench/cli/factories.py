@@ -74,7 +74,7 @@ class Factory:
         """
         found: dict[str, Any] = {}
         for field in self._fields:
-            value: Any = ctx.meta.get(_meta(field))
+            value: Any = ctx.meta.get(_meta_key(field))
             if value is None:
                 continue
             types = self._types[field.key]
@@ -141,7 +141,7 @@ class Factory:
                 value = given[field.key]
             values: list[Any] = value if is_array(value) else [value]
             for one in values:
-                words += _words(_written(field), one)
+                words += _option_words(_option_name(field), one)
         return words
 
     @property
@@ -151,14 +151,14 @@ class Factory:
 
     def _option(self, field: Field) -> click.Option:
         types = self._types[field.key]
-        words = [_written(field)]
+        words = [_option_name(field)]
         is_flag = "boolean" in types and "string" not in types
         if is_flag:
             words = [f"{words[0]}/--no-{words[0].removeprefix('--')}"]
 
         def keep(ctx: click.Context, param: click.Parameter, value: Any) -> None:
             if ctx.get_parameter_source(param.name or "") is click.core.ParameterSource.COMMANDLINE:
-                ctx.meta[_meta(field)] = value
+                ctx.meta[_meta_key(field)] = value
 
         return click.Option(
             [f"factory_{field.key}", *words],
@@ -167,7 +167,7 @@ class Factory:
             default=None,
             multiple="array" in types,
             metavar=None if is_flag else "PATH" if isinstance(field.default, Path) else "VALUE",
-            help=_about(field),
+            help=_help_of(field),
             callback=keep,
             expose_value=False,
         )
@@ -201,11 +201,11 @@ def _without_result(function: FunctionType) -> Any:
     return copy
 
 
-def _meta(field: Field) -> str:
+def _meta_key(field: Field) -> str:
     return f"{__name__}.{field.key}"
 
 
-def _written(field: Field) -> str:
+def _option_name(field: Field) -> str:
     return f"--{field.key.replace('_', '-')}"
 
 
@@ -213,7 +213,7 @@ def _are_paths(value: Any) -> bool:
     return is_array(value) and bool(value) and all(isinstance(one, Path) for one in value)
 
 
-def _words(option: str, value: Any) -> list[str]:
+def _option_words(option: str, value: Any) -> list[str]:
     if isinstance(value, Path):
         return [option, os.path.abspath(value)]  # links are kept as they are written
     if isinstance(value, bool):
@@ -221,7 +221,7 @@ def _words(option: str, value: Any) -> list[str]:
     return [option, value if isinstance(value, str) else to_json_text(value)]
 
 
-def _about(field: Field) -> str:
+def _help_of(field: Field) -> str:
     about = (field.description or "").strip().replace("\n", " ")
     if field.required:
         return f"{about} [required]".strip()

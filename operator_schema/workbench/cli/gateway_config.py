@@ -302,13 +302,13 @@ class _ServerEntry:
         if command is not None:
             start = {
                 "command": command,
-                "args": [self._filled(one) for one in self._texts("args") or ()],
-                "env": self._named("env"),
+                "args": [self._with_variables(one) for one in self._texts("args") or ()],
+                "env": self._texts_by_name("env"),
                 "cwd": self._text("cwd"),
             }
         confirm = entry.get("confirm", False)
         asked = confirm if isinstance(confirm, bool) else (self._texts("confirm", _FORMS["confirm"]) or ())
-        headers, only = self._named("headers"), self._texts("only", _FORMS["only"])
+        headers, only = self._texts_by_name("headers"), self._texts("only", _FORMS["only"])
         written = "" if command is None else entry["command"]
         seconds = self._seconds()
         return GatewayServer(
@@ -348,7 +348,7 @@ class _ServerEntry:
             return None
         if not isinstance(value, str) or not value:
             raise self._must_be(key, "a text", value)
-        filled = self._filled(value)
+        filled = self._with_variables(value)
         if not filled:
             raise self._must_be(key, "a text", filled)
         return filled
@@ -375,16 +375,16 @@ class _ServerEntry:
             raise WrongUse(message)
         return float(value)
 
-    def _named(self, key: str) -> dict[str, str]:
+    def _texts_by_name(self, key: str) -> dict[str, str]:
         value = self._entry.get(key, {})
         if not is_object(value):
             raise self._must_be(key, "an object of texts", value)
         for name, one in value.items():
             if not isinstance(one, str):
                 raise self._must_be(show_path([key, name]), "a text", one)
-        return {name: self._filled(one) for name, one in value.items()}
+        return {name: self._with_variables(one) for name, one in value.items()}
 
-    def _filled(self, text: str) -> str:
+    def _with_variables(self, text: str) -> str:
         return _VARIABLE.sub(self._variable, text)
 
     def _variable(self, found: re.Match[str]) -> str:

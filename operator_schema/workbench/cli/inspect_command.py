@@ -1,4 +1,4 @@
-"""The command `inspect`: the contents of the page, and updates after changes of the source."""
+"""The command `inspect`: tools on a page in the browser, which follows changes of the source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the modules, types, tools and registries that a command line names."""
+"""Which type, tool, registry or context does a name on the command line mean?"""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_tra
     """
     module = load_module(target.module, show_traceback=show_traceback, path=target.path)
     make = partial(_made, given=None, show_traceback=False)
-    annotation = _find(module, target.path, make, is_type=True)
+    annotation = _object_at(module, target.path, make, is_type=True)
     if isinstance(annotation, Tool):
         tool = cast("Tool[..., Any]", annotation)
         return (tool.with_(unknown_fields=unknown_fields) if unknown_fields == "reject" else tool).codec
@@ -195,7 +195,7 @@ def _find_offered(
     if not target.path and _OFFERED not in vars(module):
         return _tools_below(target.module, show_traceback=show_traceback)
     make = partial(_made, given=given, show_traceback=show_traceback)
-    found, holder = _followed(module, target.path or _OFFERED, make)
+    found, holder = _tool_or_object(module, target.path or _OFFERED, make)
     factory = factory_in(found)
     if factory is not None:
         return make(factory)
@@ -303,7 +303,7 @@ def _made(factory: Factory, given: Mapping[str, Any] | None, *, show_traceback: 
     return factory.make(given or {}, show_traceback=show_traceback)
 
 
-def _followed(
+def _tool_or_object(
     module: ModuleType, path: str, make: Callable[[Factory], Offered]
 ) -> tuple[Any, Offered | None]:
     """Return the object at a path or the tool of that name, with its executor, registry or toolset.
@@ -315,13 +315,13 @@ def _followed(
     if path in known and not _defines(module, path):
         return known[path], None
     passed: list[Any] = []
-    found = _find(module, path, make, passed=passed)
+    found = _object_at(module, path, make, passed=passed)
     holders: list[Any] = [one for one in passed if isinstance(one, (Executor, Registry, Toolset))]
     return found, holders[-1] if holders else None
 
 
 def _defines(module: ModuleType, path: str) -> bool:
-    """Return whether a path begins in a module; a submodule alone may hide the tool of the same name."""
+    """Return whether a module has the first name of a path; a submodule counts only if more names follow."""
     first, _, rest = path.partition(".")
     return holds(
         lambda: hasattr(module, first) and (rest != "" or not isinstance(getattr(module, first), ModuleType))
@@ -426,7 +426,7 @@ def find_tool(
         message = f"the module {escape(module.__name__)} has no {escape(target.path)}{hint}"
         raise WrongUse(message)
     make = partial(_made, given=given, show_traceback=show_traceback)
-    found, holder = _followed(module, target.path, make)
+    found, holder = _tool_or_object(module, target.path, make)
     factory = factory_in(found)
     if factory is not None:
         names = [escape(tool.name) for tool in _registry_of(make(factory)) or ()]
@@ -437,11 +437,11 @@ def find_tool(
         message = f"{escape(target.path)} isn't a tool; decorate it with @tool or @tool_input"
         raise WrongUse(message)
     tool = cast("Tool[..., Any]", found)
-    return tool, holder if isinstance(holder, Executor) else _alone(tool, holder)
+    return tool, holder if isinstance(holder, Executor) else _only_tool(tool, holder)
 
 
-def _alone(tool: Tool[..., Any], holder: Registry | Toolset[Any] | None) -> Toolset[Any]:
-    """Return a toolset with only one tool, switched on, and with the hooks of its own toolset."""
+def _only_tool(tool: Tool[..., Any], holder: Registry | Toolset[Any] | None) -> Toolset[Any]:
+    """Return a toolset with one tool, which is switched on and keeps the hooks of its toolset."""
     kept = Toolset(tool) if holder is None else holder.toolset.only(tool)
     return kept.map(lambda entry: entry.replace(is_hidden=False, switch=True))
 
@@ -459,10 +459,10 @@ def find_context(target: ObjectName | None, *, show_traceback: bool) -> GivenCon
     if target is None:
         return None
     module = load_module(target.module, show_traceback=show_traceback, path=target.path)
-    return GivenContext(target.path, _find(module, target.path), show_traceback=show_traceback)
+    return GivenContext(target.path, _object_at(module, target.path), show_traceback=show_traceback)
 
 
-def _find(
+def _object_at(
     module: ModuleType,
     path: str,
     make: Callable[[Factory], Offered] | None = None,
@@ -497,7 +497,9 @@ def _find(
             registry = _registry_of(found)
             found = getattr(found, step) if registry is None else registry[step]
         except (AttributeError, ToolNotFoundError):
-            hint = _offer(found, step) or (_offer(module, step) if place.startswith("the module ") else "")
+            hint = _suggestion(found, step) or (
+                _suggestion(module, step) if place.startswith("the module ") else ""
+            )
             hint = hint or (_list_types(module) if is_type and found is module else "")
             message = f"{place} has no {escape(step)}{hint}"
             raise WrongUse(message) from None
@@ -517,7 +519,7 @@ def _registry_of(found: object) -> Registry | None:
     return found if isinstance(found, Registry) else None
 
 
-def _offer(owner: object, name: str) -> str:
+def _suggestion(owner: object, name: str) -> str:
     registry = _registry_of(owner)
     names = dir(owner) if registry is None else [tool.name for tool in registry]
     near = near_name(name, [other for other in names if not other.startswith("_")])

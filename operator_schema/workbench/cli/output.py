@@ -1,4 +1,4 @@
-"""The output of the commands: the same text everywhere, in colour on a terminal."""
+"""How do commands print: the same text everywhere, with colours on a terminal?"""
 
 from __future__ import annotations
 

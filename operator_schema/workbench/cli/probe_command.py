@@ -86,9 +86,9 @@ exit status:
     "--most-bytes", type=click.IntRange(1), default=1_000_000, help="Bytes of an answer (default: 1,000,000)."
 )
 @click.option("--seed", type=int, default=0, help="The same number makes the same calls (default: 0).")
-@click.option("--setup", metavar="COMMAND", help="Prepares the folder in which the server works.")
+@click.option("--setup", metavar="COMMAND", help="Command that prepares the folder of the server.")
 @click.option(
-    "--context", metavar="MODULE:NAME", help="What is injected into the tools of a module, as for serve."
+    "--context", metavar="MODULE:NAME", help="Objects to inject into the tools of a module, as for serve."
 )
 @click.option(
     "--memory",
@@ -111,10 +111,9 @@ exit status:
 def probe(outputs: tuple[Printer, Printer], /, target: str, **options: Any) -> int:
     """Test a tool server: call its tools in right and wrong ways, and say what is wrong with the answers.
 
-    All that is known of the server is what it says of its tools. Each finding comes with the smallest call
-    that shows it. Tools that don't say that they only read are called only if they are allowed. A server that
-    is started here works in a new folder, with few environment variables, and is ended with all that it
-    started.
+    The probe knows only the server's own description of its tools. Each finding comes with the smallest call
+    that shows it. Tools that aren't marked as read-only are called only if you allow them. A server that the
+    probe starts works in a new folder, with few environment variables, and is ended with all its processes.
     """
     out, err = outputs
     entries = [] if options["accepted"] is None else accepted_in(options["accepted"])
@@ -123,11 +122,13 @@ def probe(outputs: tuple[Printer, Printer], /, target: str, **options: Any) -> i
     try:
         with _ended_by_sigterm():
             if options["dry_run"]:
-                _show_plan(out, _asked("plan", target, how), as_json=shape == "json")
+                _show_plan(out, _call_probe("plan", target, how), as_json=shape == "json")
                 return 0
             with err.steps() as on_progress:
                 more = {name: options[name] for name in ("seconds", "most_bytes")}
-                report: ProbeReport = _asked("probe", target, {**how, **more, "on_progress": on_progress})
+                report: ProbeReport = _call_probe(
+                    "probe", target, {**how, **more, "on_progress": on_progress}
+                )
     except _Terminated:
         return _TERMINATED
     from ..probe.checks import CHECKS
@@ -138,7 +139,7 @@ def probe(outputs: tuple[Printer, Printer], /, target: str, **options: Any) -> i
     _show(out, shape, report, left, options["level"])
     write_accepted(err, found, "was found", CHECKS)
     is_cut_short = options["complete"] and not report.is_complete
-    return 1 if is_cut_short or _at(options["fail_on"], left) else 0
+    return 1 if is_cut_short or _at_least(options["fail_on"], left) else 0
 
 
 def _how_to_probe(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -180,15 +181,15 @@ def _ended_by_sigterm() -> Generator[None]:
 
 
 class _Row:
-    """A finding with its calls, in the form that is compared with entries of `--accepted`."""
+    """A finding with the attributes that entries of `--accepted` are compared with."""
 
     def __init__(self, found: FoundFault) -> None:
         self.found = found
         self.tool, self.code, self.path = found.finding.tool, found.finding.code, found.finding.path
 
 
-def _asked(what: str, target: str, options: dict[str, Any]) -> Any:
-    """Call a function of the room `probe`.
+def _call_probe(what: str, target: str, options: dict[str, Any]) -> Any:
+    """Call `plan` or `probe`, and turn its errors into messages of the command.
 
     Raises:
         WrongUse: the extra isn't installed, or the server can't be probed.
@@ -226,7 +227,7 @@ def _pairs(given: Sequence[str], mark: str, option: str) -> dict[str, str]:
     return found
 
 
-def _at(level: str, found: Sequence[FoundFault]) -> list[FoundFault]:
+def _at_least(level: str, found: Sequence[FoundFault]) -> list[FoundFault]:
     """Return the findings of a level, or of a more serious one."""
     return [each for each in found if each.finding.severity in levels_from(_LEVELS, level)]
 
@@ -265,7 +266,7 @@ def _json(value: Any) -> str:
 
 
 def _show(out: Printer, shape: str, report: ProbeReport, left: Sequence[FoundFault], level: str) -> None:
-    visible = _at(level, left)
+    visible = _at_least(level, left)
     if shape == "json":
         out.json({**report.as_dict(), "findings": [each.as_dict() for each in visible]}, 2)
         return

@@ -1,4 +1,4 @@
-"""The command `replay`: check which recorded calls still fit."""
+"""The command `replay`: the recorded calls that still fit the tools."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `serve`: the server, its transport, and the messages at the start."""
+"""The command `serve`: a server of tools over standard input and output, or over HTTP."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def serve(outputs: tuple[Printer, Printer], /, target: ObjectName | None, **opti
 
 def _serve(target: ObjectName | None, options: dict[str, Any], err: Printer, place: Address | Streams) -> int:
     """Serve until the client disconnects, or a signal arrives."""
-    offered = None if target is None else _offered(target, options)
+    offered = None if target is None else _import_target(target, options)
     if offered is not None:
         offered.check()  # before anything is opened
     try:
@@ -203,7 +203,7 @@ def _serve(target: ObjectName | None, options: dict[str, Any], err: Printer, pla
 
 async def _serve_in_loop(
     target: ObjectName | None,
-    offered: _Offered | None,
+    offered: ServedTools | None,
     options: dict[str, Any],
     err: Printer,
     place: Address | Streams,
@@ -211,26 +211,26 @@ async def _serve_in_loop(
     async with AsyncExitStack() as stack:
         gateway = None
         if offered is None:
-            gateway = await _opened(stack, options, err)
-            offered = _Offered(gateway.registry, None, options)
+            gateway = await _open_gateway(stack, options, err)
+            offered = ServedTools(gateway.registry, None, options)
         contexts = OpenContexts()
         stack.push_async_callback(contexts.close)
         context = await contexts.open(offered.context)
         own = _handlers(offered, context)
-        _tell_lacking(own, context, err)
+        _warn_of_failing_tools(own, context, err)
         follower = _Follower(own, contexts, offered, context, err)
         if options["reload"] and target is not None:
-            load = partial(_offered, target, options)
+            load = partial(_import_target, target, options)
             await stack.enter_async_context(following(target.module, load, follower.replace, err))
 
         def announce(where: str) -> None:
             err.line(f"operator-schema: serving {offered.in_words()} on {where}", "dim")
             err.flush()
 
-        return await _talk(_server(own, target, offered, gateway), place, announce)
+        return await _run_server(_server(own, target, offered, gateway), place, announce)
 
 
-async def _opened(stack: AsyncExitStack, options: dict[str, Any], err: Printer) -> Gateway:
+async def _open_gateway(stack: AsyncExitStack, options: dict[str, Any], err: Printer) -> Gateway:
     """Connect to the servers of a gateway, as long as the stack is open.
 
     Raises:
@@ -249,8 +249,8 @@ def _why_not_served(error: OSError, place: Address | Streams) -> str:
     return why_not_served(error, place.host, place.port)
 
 
-def _tell_lacking(own: Handlers, context: Mapping[Any, Any] | None, err: Printer) -> None:
-    """List the tools that can't run: otherwise only their first call would show it."""
+def _warn_of_failing_tools(own: Handlers, context: Mapping[Any, Any] | None, err: Printer) -> None:
+    """Warn about tools that will fail at each call, since otherwise only a call would show it."""
     registry = own.executor.registry
     of_all = f"of {count(len(registry), 'tool')}"
     empty = [tool.name for tool in registry if not tool.has_function]
@@ -271,7 +271,7 @@ def _tell_lacking(own: Handlers, context: Mapping[Any, Any] | None, err: Printer
     err.report("", f"{len(found)} {of_all} will fail for lack of context: {needed}")
 
 
-def _handlers(offered: _Offered, context: Mapping[Any, Any] | None) -> Handlers:
+def _handlers(offered: ServedTools, context: Mapping[Any, Any] | None) -> Handlers:
     from ...adapters.mcp import handlers
 
     options = offered.options
@@ -288,7 +288,7 @@ def _handlers(offered: _Offered, context: Mapping[Any, Any] | None) -> Handlers:
 
 
 def _server(
-    own: Handlers, target: ObjectName | None, offered: _Offered, gateway: Gateway | None = None
+    own: Handlers, target: ObjectName | None, offered: ServedTools, gateway: Gateway | None = None
 ) -> Server[Any]:
     from ...adapters.mcp import server_of
 
@@ -311,7 +311,7 @@ def _version_of(module: str) -> str:
     return _NO_VERSION
 
 
-async def _talk(made: Server[Any], place: Address | Streams, announce: Callable[[str], object]) -> int:
+async def _run_server(made: Server[Any], place: Address | Streams, announce: Callable[[str], object]) -> int:
     if isinstance(place, tuple):
         from ...adapters.mcp import serve_stdio
 
@@ -322,7 +322,7 @@ async def _talk(made: Server[Any], place: Address | Streams, announce: Callable[
     return await serve_http(made, place, announce)
 
 
-class _Offered(Value):
+class ServedTools(Value):
     """The tools and documents that are served.
 
     Attributes:
@@ -421,12 +421,12 @@ def _journal() -> code_mode.Journal:
 
 
 def _in_a_line(error: Exception) -> str:
-    """Return the fault of a resource or a prompt, after its place if a note has it."""
+    """Return the fault of a resource or a prompt in one line, with its place if that is known."""
     parts = [str(finding) for finding in error.findings] if isinstance(error, SchemaError) else [str(error)]
     return escape(": ".join([*getattr(error, "__notes__", ()), listed(parts, _SHOWN, "; ")]))
 
 
-def _offered(target: ObjectName, options: Mapping[str, Any]) -> _Offered:
+def _import_target(target: ObjectName, options: Mapping[str, Any]) -> ServedTools:
     """Import the target.
 
     Raises:
@@ -434,11 +434,11 @@ def _offered(target: ObjectName, options: Mapping[str, Any]) -> _Offered:
     """
     documents = find_documents(target, show_traceback=options["show_traceback"])
     tools, context = find_tools_to_run(target, options, needs_tools=not documents)
-    return _Offered(tools, context, options, documents)
+    return ServedTools(tools, context, options, documents)
 
 
 class _Follower:
-    """Keeps a server up to date with its tools, from a registry or from modules that change.
+    """Keep a server up to date when its registry or its modules change.
 
     Args:
         own: the handlers of the server.
@@ -452,7 +452,7 @@ class _Follower:
         self,
         own: Handlers,
         contexts: OpenContexts,
-        offered: _Offered,
+        offered: ServedTools,
         context: Mapping[Any, Any] | None,
         err: Printer,
     ) -> None:
@@ -461,8 +461,8 @@ class _Follower:
         self._err = err
         self._stop = self._listen(offered, context)
 
-    def _listen(self, offered: _Offered, context: Mapping[Any, Any] | None) -> Callable[[], None] | None:
-        """Create the search or the programs again whenever the registry changes."""
+    def _listen(self, offered: ServedTools, context: Mapping[Any, Any] | None) -> Callable[[], None] | None:
+        """Make the search or the programs again whenever the registry changes."""
         registry = offered.registry
         options = offered.options
         is_other = options["repair"] or options.get("search") or options.get("code")
@@ -474,7 +474,7 @@ class _Follower:
 
         return registry.on_change(follow)
 
-    async def replace(self, offered: _Offered) -> str:
+    async def replace(self, offered: ServedTools) -> str:
         """Serve tools that were imported again, and return a description in words."""
         offered.check()
         executor = offered.executor()
@@ -484,7 +484,7 @@ class _Follower:
         self._own.replace(executor, context)
         self._own.replace_documents(*map(offered.documents.get, ("resources", "prompts")))
         self._stop = self._listen(offered, context)
-        _tell_lacking(self._own, context, self._err)
+        _warn_of_failing_tools(self._own, context, self._err)
         return offered.in_words()
 
 

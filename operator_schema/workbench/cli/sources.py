@@ -1,4 +1,4 @@
-"""The tools that a command line names, in a module, a file or an MCP server."""
+"""Which tools does a target have: a module, a file of definitions or an MCP server?"""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def snapshot_at(target: str, *, show_traceback: bool) -> Snapshot:
     """
     data = _definitions_of(target)
     if data is None:
-        return snapshot_of(_defined(target, show_traceback=show_traceback))
-    return _read(data, target)
+        return snapshot_of(_tools_of_module(target, show_traceback=show_traceback))
+    return _snapshot_from(data, target)
 
 
 class ToolSource(Value):
-    """The source of tools, in a form that another process can use.
+    """A target whose tools can be read in this process and in others.
 
     Attributes:
         target: a target from `TARGETS`.
@@ -63,7 +63,7 @@ class ToolSource(Value):
             WrongUse: there are no tools, or they can't be imported.
         """
         if self.described is None:
-            return _defined(self.target, show_traceback=self.show_traceback)
+            return _tools_of_module(self.target, show_traceback=self.show_traceback)
         from ..tool_definitions import not_run
 
         return [
@@ -85,7 +85,7 @@ def tool_source(target: str, *, show_traceback: bool) -> ToolSource:
     data = _definitions_of(target)
     if data is None:
         return ToolSource(target, None, show_traceback)
-    described = _read(data, target)
+    described = _snapshot_from(data, target)
     if not described.tools:
         raise empty_list(target)
     return ToolSource(target, described.as_text(), show_traceback)
@@ -127,9 +127,9 @@ def is_module(target: str) -> bool:
 
 
 def places_at(target: str) -> dict[str, tuple[str, str]]:
-    """Return the known files and lines of the tools of a target that was read before."""
+    """Return the file and line of each tool of a target, as far as they are known."""
     if is_module(target):
-        places = {tool.name: place_of_tool(tool) for tool in _defined(target, show_traceback=False)}
+        places = {tool.name: place_of_tool(tool) for tool in _tools_of_module(target, show_traceback=False)}
         parted = {name: place.rpartition(":") for name, place in places.items() if place}
         return {name: (_seen_from_here(file), line) for name, (file, _, line) in parted.items()}
     if target == "-" or is_server(target):
@@ -143,7 +143,7 @@ _NAMED: Final = re.compile(r'"name":\s*"([^"\\]+)"')
 
 
 def _seen_from_here(file: str) -> str:
-    """Return the path of a file relative to the current folder, if it is inside."""
+    """Return the path of a file, relative to the current folder if the file is below it."""
     here, path = Path.cwd(), Path(file)
     return str(path.relative_to(here)) if path.is_relative_to(here) else file
 
@@ -151,14 +151,14 @@ def _seen_from_here(file: str) -> str:
 def _definitions_of(target: str) -> Any:
     """Return the JSON in which a file or a server describes tools; None if the target is a module."""
     if is_server(target):
-        return {"tools": _listed_by(target)}
+        return {"tools": _tools_of_server(target)}
     if is_module(target):
         return None
     with programs_named(target):
-        return _described_in(read_text(target), target)
+        return _definitions_in(read_text(target), target)
 
 
-def _defined(target: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
+def _tools_of_module(target: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
     with programs_named(target):
         return find_tools(REGISTRY.convert(target, None, None), show_traceback=show_traceback)[0]
 
@@ -173,15 +173,15 @@ def snapshot_in(text: str, name: str) -> Snapshot:
     Raises:
         WrongUse: the text isn't JSON, or has no tools.
     """
-    return _read(_described_in(text, name), name)
+    return _snapshot_from(_definitions_in(text, name), name)
 
 
-def _described_in(text: str, name: str) -> Any:
+def _definitions_in(text: str, name: str) -> Any:
     found = json_in(text, name)
     return {} if found is None else found  # neither has tools
 
 
-def _read(data: Any, name: str) -> Snapshot:
+def _snapshot_from(data: Any, name: str) -> Snapshot:
     try:
         return read_snapshot(data)
     except SnapshotError as error:
@@ -189,7 +189,7 @@ def _read(data: Any, name: str) -> Snapshot:
         raise WrongUse(message) from None
 
 
-def _listed_by(target: str) -> list[dict[str, Any]]:
+def _tools_of_server(target: str) -> list[dict[str, Any]]:
     """Return the tools that an MCP server lists."""
     source = server_source(target)
     try:

@@ -1,4 +1,4 @@
-"""The command `store`: what waits in a store, what happened in it, and what a person decides."""
+"""The command `store`: the waiting rounds of a store, their history, and decisions of a person."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .arguments import (
 from .module_loading import WrongUse
 from .output import Printer, count
 from .sources import tool_source
-from .store_lines import as_json, counts_line, message_lines, named, round_lines, stuck_row, waiting_row
+from .store_lines import as_json, counts_line, message_lines, round_lines, shown_name, stuck_row, waiting_row
 from .store_opening import open_store, secret_of, with_secret_option
 from .text_files import json_in
 from .typed_values import value_of
@@ -42,12 +42,12 @@ _UNUSABLE: Final = frozenset({"damaged", "unavailable"})
 _ALWAYS: Final = frozenset({"as_json", "show_traceback"})
 
 
-class _Asked(NamedTuple):
-    """What a command line asks of a store.
+class _Request(NamedTuple):
+    """A request of a command line to a store.
 
     Attributes:
         store: the store.
-        words: what the action is about.
+        words: the words after the action.
         options: the options of the command line.
         out: standard output.
         err: standard error.
@@ -87,11 +87,11 @@ actions:
   waiting                 list the rounds that wait, the oldest first
   stuck                   list the rounds that a process took
   show ROUND              show a round: its calls, decisions and results
-  transcript NAME         show a conversation, and its rounds that aren't in it yet
-  approve ROUND [CALL]    let a call run that waits; somebody else runs it
+  transcript NAME         show a conversation, and its rounds that haven't ended
+  approve ROUND [CALL]    approve a call that waits; another process runs it
   reject ROUND [CALL]     refuse a call
   answer ROUND [CALL]     answer the question of a tool
-  take-back ROUND         let a round wait again whose process died
+  take-back ROUND         make a round wait again after its process has died
 """,
 )
 @click.argument("database", shell_complete=complete_files)
@@ -140,14 +140,14 @@ def store(ctx: click.Context, /, database: str, action: str, words: tuple[str, .
     """Look into a store of rounds, and decide about calls that wait.
 
     DATABASE is the file of a SqliteStore, or postgresql://USER@HOST/NAME, or env:NAME for a variable with
-    such an address. Nothing runs here: whoever runs rounds goes on with what was decided.
+    such an address. Nothing runs here: the process that runs rounds continues with the decision.
     """
     chosen = _ACTIONS[action]
     _check_use(ctx, action, chosen, words)
     secret = secret_of(options["secret_env"], options["secret_file"])
     opened = open_store(database, secret)
     try:
-        return chosen.function(_Asked(opened, words, options, *ctx.obj))
+        return chosen.function(_Request(opened, words, options, *ctx.obj))
     except StoreError as error:
         if error.code in _UNUSABLE:
             raise WrongUse(str(error)) from None
@@ -166,10 +166,10 @@ def _failed(err: Printer, error: Exception) -> int:
 
 
 def _check_use(ctx: click.Context, action: str, chosen: _Action, words: tuple[str, ...]) -> None:
-    """Check that the words and options of a command line belong to its action.
+    """Check that an action takes the words and options of the command line.
 
     Raises:
-        WrongUse: they don't.
+        WrongUse: it doesn't take them.
     """
     least, most = chosen.words
     if not least <= len(words) <= most:
@@ -186,67 +186,67 @@ def _check_use(ctx: click.Context, action: str, chosen: _Action, words: tuple[st
         raise WrongUse(message)
 
 
-# --- what looks ----------------------------------------------------------------------------------
+# --- actions that only read ----------------------------------------------------------------------
 
 
-def _waiting(asked: _Asked) -> int:
-    options, most = asked.options, asked.options["limit"]
+def _waiting(request: _Request) -> int:
+    options, most = request.options, request.options["limit"]
     filters = {name: options[name] for name in ("conversation", "tool", "older_than", "state", "after")}
-    found = asked.store.waiting(**filters, limit=most + 1)
+    found = request.store.waiting(**filters, limit=most + 1)
     shown = found[:most]
     after = shown[-1].position if len(found) > most else None
-    counts = asked.store.counts()
+    counts = request.store.counts()
     if options["as_json"]:
-        asked.out.json({"rounds": as_json(tuple(shown)), "after": after, "counts": as_json(counts)}, 2)
+        request.out.json({"rounds": as_json(tuple(shown)), "after": after, "counts": as_json(counts)}, 2)
         return 0
     if shown:
-        asked.out.table(_WAITING, [waiting_row(one) for one in shown], frozenset())
+        request.out.table(_WAITING, [waiting_row(one) for one in shown], frozenset())
     if after is not None:
-        asked.err.line(f"there are more: add --after {after}", "dim")
-    asked.err.line(counts_line(counts), "dim")
+        request.err.line(f"there are more: add --after {after}", "dim")
+    request.err.line(counts_line(counts), "dim")
     return 0
 
 
-def _stuck(asked: _Asked) -> int:
-    name, most = asked.options["conversation"], asked.options["limit"]
-    found = asked.store.stuck(asked.options["older_than"] or 0.0)
+def _stuck(request: _Request) -> int:
+    name, most = request.options["conversation"], request.options["limit"]
+    found = request.store.stuck(request.options["older_than"] or 0.0)
     found = [one for one in found if name is None or one.conversation == name]
-    if asked.options["as_json"]:
-        asked.out.json({"rounds": as_json(tuple(found[:most])), "more": len(found[most:])}, 2)
+    if request.options["as_json"]:
+        request.out.json({"rounds": as_json(tuple(found[:most])), "more": len(found[most:])}, 2)
         return 0
     if found:
-        asked.out.table(_STUCK, [stuck_row(one) for one in found[:most]], frozenset({"seconds"}))
-    asked.err.line(f"{count(len(found), 'round')} taken by processes", "dim")
+        request.out.table(_STUCK, [stuck_row(one) for one in found[:most]], frozenset({"seconds"}))
+    request.err.line(f"{count(len(found), 'round')} taken by processes", "dim")
     return 0
 
 
-def _show(asked: _Asked) -> int:
-    found = asked.store.find(asked.words[0])
-    if asked.options["as_json"]:
-        asked.out.json(as_json(found), 2)
+def _show(request: _Request) -> int:
+    found = request.store.find(request.words[0])
+    if request.options["as_json"]:
+        request.out.json(as_json(found), 2)
         return 0
     for line in round_lines(found):
-        asked.out.line(line)
+        request.out.line(line)
     return 0
 
 
-def _transcript(asked: _Asked) -> int:
-    name, tool, most = asked.words[0], asked.options["tool"], asked.options["limit"]
-    history = asked.store.transcript(name)
+def _transcript(request: _Request) -> int:
+    name, tool, most = request.words[0], request.options["tool"], request.options["limit"]
+    history = request.store.transcript(name)
     items = history.last(most) if tool is None else [one for one in history if _calls(one, tool)][-most:]
-    waiting = [one.id for one in asked.store.waiting(conversation=name, limit=most)]
-    taken = [one.id for one in asked.store.stuck() if one.conversation == name]
-    rounds = [asked.store.find(round_id) for round_id in (*waiting, *taken)]
+    waiting = [one.id for one in request.store.waiting(conversation=name, limit=most)]
+    taken = [one.id for one in request.store.stuck() if one.conversation == name]
+    rounds = [request.store.find(round_id) for round_id in (*waiting, *taken)]
     if not items and not rounds:
-        asked.err.report("", f"there is nothing of {named(name)} in the store{_near(asked, name)}")
+        request.err.report("", f"there is nothing of {shown_name(name)} in the store{_near(request, name)}")
         return 1
-    if asked.options["as_json"]:
+    if request.options["as_json"]:
         found = [{"turn": as_json(one)} if isinstance(one, Turn) else one for one in items]
-        asked.out.json({"conversation": name, "items": found, "rounds": as_json(tuple(rounds))}, 2)
+        request.out.json({"conversation": name, "items": found, "rounds": as_json(tuple(rounds))}, 2)
         return 0
     for one in (*items, *rounds):
-        for line in _lines_of(asked.store, one):
-            asked.out.line(line)
+        for line in _lines_of(request.store, one):
+            request.out.line(line)
     return 0
 
 
@@ -261,34 +261,34 @@ def _calls(item: Any, tool: str) -> bool:
     return isinstance(item, Turn) and any(call.name == tool for call in item.calls)
 
 
-def _near(asked: _Asked, name: str) -> str:
+def _near(request: _Request, name: str) -> str:
     """Return a hint at the conversation that was probably meant."""
-    near = nearest(name, asked.store.transcripts())
-    return f"; did you mean {named(near)}?" if near else ""
+    near = nearest(name, request.store.transcripts())
+    return f"; did you mean {shown_name(near)}?" if near else ""
 
 
-# --- what decides --------------------------------------------------------------------------------
+# --- actions that decide -------------------------------------------------------------------------
 
 
-def _approve(asked: _Asked) -> int:
-    text = asked.options["arguments"]
+def _approve(request: _Request) -> int:
+    text = request.options["arguments"]
     arguments = None if text is None else json_in(text, "--arguments")
 
     def approve(work: Round[Any], call: _Meant, said: Mapping[str, Any]) -> Round[Any]:
         return work.approve(call, arguments=arguments, **said)
 
-    return _decide(asked, approve, "deferred")
+    return _decide(request, approve, "deferred")
 
 
-def _reject(asked: _Asked) -> int:
+def _reject(request: _Request) -> int:
     def reject(work: Round[Any], call: _Meant, said: Mapping[str, Any]) -> Round[Any]:
-        return work.reject(call, asked.options["reason"], **said)
+        return work.reject(call, request.options["reason"], **said)
 
-    return _decide(asked, reject, "deferred", "pending")
+    return _decide(request, reject, "deferred", "pending")
 
 
-def _answer(asked: _Asked) -> int:
-    text = asked.options["answer"]
+def _answer(request: _Request) -> int:
+    text = request.options["answer"]
     if text is None:
         message = "answer needs --answer VALUE"
         raise WrongUse(message)
@@ -298,28 +298,28 @@ def _answer(asked: _Asked) -> int:
         kind = "" if question is None else str(question.answer_schema.get("type", ""))
         return work.answer(call, value_of(text, [kind]), **said)
 
-    return _decide(asked, answer, "deferred")
+    return _decide(request, answer, "deferred")
 
 
 def _decide(
-    asked: _Asked,
+    request: _Request,
     decided: Callable[[Round[Any], _Meant, Mapping[str, Any]], Round[Any]],
     *states: str,
 ) -> int:
     """Decide about a call and save that; nothing runs."""
-    options, round_id = asked.options, asked.words[0]
-    work = asked.store.load(round_id, _toolset(asked))
+    options, round_id = request.options, request.words[0]
+    work = request.store.load(round_id, _toolset(request))
     if options["revision"] is not None and options["revision"] != work.revision:
         message = f"the round is at revision {work.revision} now: show it again before you decide"
         raise RoundError(message)
-    call = _chosen(work, asked.words[1:], states)
+    call = _chosen(work, request.words[1:], states)
     said = {"by": options["by"], "words": options["said"]}
-    asked.store.save(decided(work, call, said))
-    return _show(asked)
+    request.store.save(decided(work, call, said))
+    return _show(request)
 
 
 def _chosen(work: Round[Any], words: Sequence[str], states: Sequence[str]) -> _Meant:
-    """Return the call that a command line means: by its id, or the only one that waits.
+    """Return the call with the id on the command line; without an id, the only call that waits.
 
     Raises:
         RoundError: none or several wait, or several share the id.
@@ -329,25 +329,25 @@ def _chosen(work: Round[Any], words: Sequence[str], states: Sequence[str]) -> _M
         return same[0] if len(same) == 1 else words[0]  # the round says what is wrong
     found = [call for call in work.calls if call.state == states[0]]
     if len(found) != 1:
-        names = listed([f"{named(call.name)} (call {named(call.id)})" for call in found], 5)
+        names = listed([f"{shown_name(call.name)} (call {shown_name(call.id)})" for call in found], 5)
         message = f"several calls wait, so name one: {names}" if found else "no call of this round waits"
         raise RoundError(message)
     return found[0]
 
 
-def _take_back(asked: _Asked) -> int:
-    asked.store.take_back(asked.words[0], _toolset(asked), force=asked.options["force"])
-    return _show(asked)
+def _take_back(request: _Request) -> int:
+    request.store.take_back(request.words[0], _toolset(request), force=request.options["force"])
+    return _show(request)
 
 
-def _toolset(asked: _Asked) -> Toolset[Any]:
+def _toolset(request: _Request) -> Toolset[Any]:
     """Return the tools of `--tools`.
 
     Raises:
         WrongUse: they can't be read, or two have the same name.
     """
-    target = asked.options["tools"]
-    tools = tool_source(target, show_traceback=asked.options["show_traceback"])()
+    target = request.options["tools"]
+    tools = tool_source(target, show_traceback=request.options["show_traceback"])()
     try:
         return Toolset(*tools)
     except SchemaError as error:
@@ -358,7 +358,7 @@ def _toolset(asked: _Asked) -> Toolset[Any]:
 class _Action(NamedTuple):
     """One action: its function, how many words it takes, and which options."""
 
-    function: Callable[[_Asked], int]
+    function: Callable[[_Request], int]
     words: tuple[int, int]
     takes: str
     options: frozenset[str]

@@ -1,7 +1,7 @@
-"""How does an operator read what a store holds, in lines that nothing in them can imitate?
+"""How is the content of a store printed, so that no text in it can imitate a line of ours?
 
-Models and tools wrote much of it. What they wrote is on one line with its name before it, or behind a bar, so
-that it can't look like a line of ours; `Printer` escapes what could control a terminal.
+Models, tools and customers wrote much of it. Their text is in quotes, or behind a bar; `Printer` escapes
+characters that could control a terminal.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MOST_NAMES = 8
 
 
 def as_json(value: Any) -> Any:
-    """Return one of the values that a store gives as JSON values; times are in seconds since 1970."""
+    """Convert a value from a store to JSON values; times are in seconds since 1970."""
     if isinstance(value, Turn):
         return value.as_dict()
     if isinstance(value, Value):
@@ -51,9 +51,9 @@ def time_text(seconds: float | None) -> str:
 
 def waiting_row(one: WaitingRound) -> list[str]:
     """Write the cells of a round that waits, for a list."""
-    tools = listed([named(name) for name in one.tools], _MOST_NAMES)
-    known = [named(one.conversation), tools, quote(one.reason, _CELL) if one.reason else ""]
-    return [named(one.id), one.state, time_text(one.since), *known]
+    tools = listed([shown_name(name) for name in one.tools], _MOST_NAMES)
+    known = [shown_name(one.conversation), tools, quote(one.reason, _CELL) if one.reason else ""]
+    return [shown_name(one.id), one.state, time_text(one.since), *known]
 
 
 def stuck_row(one: StuckRound) -> list[str]:
@@ -61,8 +61,16 @@ def stuck_row(one: StuckRound) -> list[str]:
     begun = "may have run" if one.has_begun else "nothing has run"
     state = "runs" if one.is_running else "stuck"
     owner = "" if one.owner is None else one_line(str(one.owner), _CELL)
-    calls = listed([named(call.name) for call in one.calls], _MOST_NAMES)
-    return [named(one.id), state, f"{one.seconds:,.0f}", begun, owner, named(one.conversation), calls]
+    calls = listed([shown_name(call.name) for call in one.calls], _MOST_NAMES)
+    return [
+        shown_name(one.id),
+        state,
+        f"{one.seconds:,.0f}",
+        begun,
+        owner,
+        shown_name(one.conversation),
+        calls,
+    ]
 
 
 def counts_line(counts: StoreCounts) -> str:
@@ -76,11 +84,11 @@ def counts_line(counts: StoreCounts) -> str:
 
 
 def round_lines(found: StoredRound) -> list[str]:
-    """Write all that a store knows of a round."""
-    of = "" if found.conversation is None else f" of {named(found.conversation)}"
+    """Write everything that a store knows about a round."""
+    of = "" if found.conversation is None else f" of {shown_name(found.conversation)}"
     since = "" if found.since is None else f" since {time_text(found.since)}"
     revision = "" if found.revision is None else f" (revision {found.revision})"
-    head = [f"{named(found.id)}{of}: {found.state}{since}{revision}"]
+    head = [f"{shown_name(found.id)}{of}: {found.state}{since}{revision}"]
     if found.owner is not None:
         begun = "its calls may have done their work" if found.has_begun else "nothing has run"
         head.append(f"  taken by {found.owner}; {begun}")
@@ -90,9 +98,9 @@ def round_lines(found: StoredRound) -> list[str]:
 
 
 def _call_lines(call: StoredCall) -> list[str]:
-    """Write what is known of a call: what the model sent, what ran, who decided, and what came of it."""
+    """Write a call: the arguments of the model and of the run, the decisions, and the result."""
     ending = {"execution_failed": "failed", None: call.state}.get(call.code, call.code)
-    lines = [f"  {named(call.name)} (call {named(call.id)}): {ending}"]
+    lines = [f"  {shown_name(call.name)} (call {shown_name(call.id)}): {ending}"]
     lines.append(f"    the model sent {_json(call.sent)}")
     if call.sent_name is not None:
         lines.append(f"    the model wrote the name {quote(call.sent_name, _NAME)}")
@@ -102,7 +110,7 @@ def _call_lines(call: StoredCall) -> list[str]:
         lines += _wait_lines(call)
     elif call.since is not None:
         lines.append(f"    it began to wait at {time_text(call.since)}")
-    lines += [f"    {_decision(one)}" for one in call.decisions]
+    lines += [f"    {_decision_line(one)}" for one in call.decisions]
     if call.state == "rejected" and call.reason:
         lines += ["    rejected with the reason", *_quoted(call.reason)]
     if call.content is not None:
@@ -115,15 +123,15 @@ def _wait_lines(call: StoredCall) -> list[str]:
     if call.question is not None:
         lines.append(f"    it asks {quote(call.question, _ARGUMENTS)}")
     if call.approvals > 1:
-        names = listed([named(name) for name in call.approved_by], _MOST_NAMES) or "nobody"
+        names = listed([shown_name(name) for name in call.approved_by], _MOST_NAMES) or "nobody"
         lines.append(f"    {call.approvals} people have to agree; so far: {names}")
     if call.expires_at is not None:
         lines.append(f"    it can be approved until {time_text(call.expires_at)}")
     return lines
 
 
-def _decision(one: DecisionRecord) -> str:
-    who = one.decider if one.by is None else f"{one.decider} {named(one.by)}"
+def _decision_line(one: DecisionRecord) -> str:
+    who = one.decider if one.by is None else f"{one.decider} {shown_name(one.by)}"
     words = f": {quote(one.words, _ARGUMENTS)}" if one.words else ""
     return f"{time_text(one.when)} {one.kind} by {who}{words}"
 
@@ -135,11 +143,11 @@ def message_lines(item: Any) -> list[str]:
     role = item.get("role") if is_object(item) else None
     content = item.get("content") if is_object(item) else None
     if isinstance(role, str) and isinstance(content, str):
-        return [named(role), *_quoted(content, "  ")]
+        return [shown_name(role), *_quoted(content, "  ")]
     return ["message", f"  {_json(item)}"]
 
 
-def named(name: str | None) -> str:
+def shown_name(name: str | None) -> str:
     """Write a name: in quotes if it has anything but letters, digits and a few signs."""
     if name is None:
         return ""
@@ -155,7 +163,7 @@ def _json(value: Any) -> str:
 
 
 def _quoted(text: str, indent: str = "    ") -> Sequence[str]:
-    """Write a text that somebody else wrote behind a bar, cut after some lines."""
+    """Write a text of somebody else with a bar before each line, cut after some lines."""
     lines = clip(text, _ARGUMENTS).splitlines() or [""]
     more = (
         []

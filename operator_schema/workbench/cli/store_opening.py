@@ -1,4 +1,4 @@
-"""Where are the store and the secret that a command line names?"""
+"""How are the store and the secret of a command line found and opened?"""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def is_address(database: str) -> bool:
 
 
 def open_store(database: str, secret: bytes | None) -> Store:
-    """Open a store that is there already.
+    """Open an existing store.
 
     Args:
         database: the file of a `SqliteStore`; the URL of a database of PostgreSQL, without a password; or
@@ -33,7 +33,7 @@ def open_store(database: str, secret: bytes | None) -> Store:
         secret: as for `Store`.
 
     Raises:
-        WrongUse: there is none, it can't be used, or its URL has a password.
+        WrongUse: the store doesn't exist or can't be used, or its URL has a password.
     """
     try:
         return _opened_address(database, secret) if is_address(database) else _opened_file(database, secret)
@@ -76,10 +76,10 @@ def _opened_address(given: str, secret: bytes | None) -> Store:
 
 
 def _address_of(given: str) -> str:
-    """Return the address of a database, which isn't a secret if it is on the command line.
+    """Return the address of a database, from the command line or from a variable.
 
     Raises:
-        WrongUse: it has a password, or the variable isn't set.
+        WrongUse: an address on the command line has a password, or the variable isn't set.
     """
     if given.startswith(_VARIABLE):
         return _variable(given.removeprefix(_VARIABLE), "the address of the store")
@@ -92,10 +92,10 @@ def _address_of(given: str) -> str:
 
 
 def _variable(name: str, what: str) -> str:
-    """Return the value of a variable, and forget it: programs that tools start needn't know it.
+    """Take the value of a variable out of the environment, which programs that tools start would inherit.
 
     Raises:
-        WrongUse: it isn't set.
+        WrongUse: the variable isn't set.
     """
     value = os.environ.pop(name, None)
     if value is None:
@@ -127,7 +127,7 @@ def secret_of(variable: str | None, file: str | None) -> bytes | None:
 
 
 def with_secret_option(error: Exception) -> str:
-    """Return the text of an exception for somebody who gives the secret as an option."""
+    """Return the text of an exception; for a missing secret, it names the options of the command."""
     return str(error).replace(
         MAYBE_SIGNED, " (or they were signed: say where the secret is, with --secret-env or --secret-file)"
     )

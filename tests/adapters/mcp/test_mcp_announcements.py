@@ -19,7 +19,13 @@ from operator_schema.rounds import ToolSearch
 from operator_schema.workbench.cli.lookup import ObjectName
 from operator_schema.workbench.cli.module_loading import WrongUse
 from operator_schema.workbench.cli.output import Printer
-from operator_schema.workbench.cli.serve import _Offered, _offered, _server, _tell_lacking, _version_of
+from operator_schema.workbench.cli.serve import (
+    ServedTools,
+    _import_target,
+    _server,
+    _version_of,
+    _warn_of_failing_tools,
+)
 
 
 @tool
@@ -64,7 +70,7 @@ def options(**given):
     ],
 )
 def test_the_command_says_that_tools_change_where_they_do(tools, reload, changes):
-    offered = _Offered(tools, None, options(reload=reload))
+    offered = ServedTools(tools, None, options(reload=reload))
     _, said = announced(_server(handlers(tools), ObjectName("app", "tools"), offered))
     assert bool(said.list_changed) is changes
 
@@ -79,7 +85,7 @@ def test_the_command_says_that_tools_change_where_they_do(tools, reload, changes
 )
 def test_the_command_names_the_server(given, name, version):
     tools = Registry([add])
-    offered = _Offered(tools, None, options(**given))
+    offered = ServedTools(tools, None, options(**given))
     about, _ = announced(_server(handlers(tools), ObjectName("pkg.unknown.server", "tools"), offered))
     assert (about.name, about.version) == (name, version)
 
@@ -103,10 +109,10 @@ def test_only_a_registry_may_be_empty(monkeypatch, tools, served):
     monkeypatch.setitem(sys.modules, "shop", module)
     given = {"show_traceback": False, "given": {}, "context": None}
     if served:
-        assert _offered(ObjectName("shop", "tools"), given).tools is tools
+        assert _import_target(ObjectName("shop", "tools"), given).tools is tools
     else:
         with pytest.raises(WrongUse, match="there are no tools in shop:tools"):
-            _offered(ObjectName("shop", "tools"), given)
+            _import_target(ObjectName("shop", "tools"), given)
 
 
 class Db:
@@ -147,13 +153,13 @@ class order:  # noqa: N801  # the tool
 )
 def test_tools_that_lack_their_context_are_told(tools, context, told):
     stream = io.StringIO()
-    _tell_lacking(handlers(Registry(tools), context=context), context, Printer(stream))
+    _warn_of_failing_tools(handlers(Registry(tools), context=context), context, Printer(stream))
     assert stream.getvalue() == told
 
 
 @pytest.mark.parametrize("tools", [Toolset(add), Registry([add])])
 def test_a_search_may_be_put_before_what_is_served(tools):
-    offered = _Offered(tools, None, options(search=True, repair=True, timeout=None))
+    offered = ServedTools(tools, None, options(search=True, repair=True, timeout=None))
     executor = offered.executor()
     assert [one.name for one in executor.registry.offered()] == ["search_tools"]
     assert executor.run_sync(RawCall("1", "add", {"a": "1", "b": 2})).content == "3"
@@ -163,14 +169,14 @@ def test_a_search_may_be_put_before_what_is_served(tools):
 
 def test_a_tool_with_the_name_of_the_search_is_to_be_renamed():
     given = options(search=True, repair=False, timeout=None)
-    offered = _Offered(Registry([add.with_(name="search_tools")]), None, given)
+    offered = ServedTools(Registry([add.with_(name="search_tools")]), None, given)
     with pytest.raises(WrongUse, match=r"^rename the tool search_tools: the search has this name$"):
         offered.executor()
 
 
 def test_a_search_stays_one_when_arguments_are_repaired():
     search = ToolSearch(add)
-    offered = _Offered(search, None, options(repair=True, timeout=None, search=True))
+    offered = ServedTools(search, None, options(repair=True, timeout=None, search=True))
     executor = offered.executor()
     assert [one.name for one in executor.registry.offered()] == ["search_tools"]
     executor.run_sync(RawCall("1", "search_tools", {"query": "add"}))

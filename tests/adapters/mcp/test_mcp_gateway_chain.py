@@ -229,7 +229,7 @@ def said() -> str:
 def front_of(gateway):
     """Return a server in front of a gateway that isn't open yet, with resources and prompts."""
     own = handlers(gateway.registry)
-    front = gateway_module._Front(gateway, own)
+    front = gateway_module._GatewayHandlers(gateway, own)
     of_documents = {
         "on_list_resources": front.list_resources,
         "on_read_resource": front.read_resource,

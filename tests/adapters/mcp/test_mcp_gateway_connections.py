@@ -236,7 +236,7 @@ def test_the_first_connection_is_opened_anew_for_the_next_client_when_its_own_ha
             for _ in range(3):
                 async with Person(app) as one:
                     found.append(await one.call("ask_user"))
-                await until(lambda: gateway.links[0].home.is_left)
+                await until(lambda: gateway.links[0].home.is_abandoned)
         return found
 
     assert anyio.run(main) == ["accept {}"] * 3
@@ -254,7 +254,7 @@ def test_a_connection_that_clients_shared_is_opened_anew_when_all_of_them_have_g
                 async with Person(app) as bob:
                     shared = await bob.call("ask_user")
                 still = await ann.call("ask_user")
-            await until(lambda: gateway.links[0].home.is_left)
+            await until(lambda: gateway.links[0].home.is_abandoned)
             async with Person(app) as cid:
                 return first, shared, still, await cid.call("ask_user")
 
@@ -323,7 +323,7 @@ def test_a_connection_that_is_being_opened_again_keeps_its_place(monkeypatch):
                 await bob.call("count")
                 [own] = link.own_connections
                 own.close()
-                await own.over()
+                await own.wait_for_end()
                 servers.gate = anyio.Event()
                 async with anyio.create_task_group() as group:
                     group.start_soon(bob.call, "count")
@@ -400,7 +400,7 @@ def test_the_connection_of_the_earlier_generation_is_opened_anew_for_the_next_cl
             for _ in range(2):
                 async with Person(gateway.server()) as one:
                     found.append(await one.call("ask_user"))
-                await until(lambda: gateway.links[0].other.is_left)
+                await until(lambda: gateway.links[0].other.is_abandoned)
         return found, servers.asked
 
     assert anyio.run(main) == (["accept {}", "accept {}"], 3)
@@ -475,7 +475,7 @@ def test_what_is_watched_moves_to_the_first_connection_if_the_client_gets_that_o
                     async with Person(app) as cid:
                         await cid.call("count")
                         await bob.call("count")  # it is told that its connection was closed
-                await until(lambda: gateway.links[0].home.is_left)
+                await until(lambda: gateway.links[0].home.is_abandoned)
                 await bob.call("count")
                 await bob.hear()  # it may have missed a change
                 await bob.call("write")
@@ -508,7 +508,7 @@ def test_what_a_server_has_is_asked_for_again_after_its_connection_was_lost():
         async with Gateway(Servers()) as gateway, Client(gateway.server(), cache=None) as client:
             home = gateway.links[0].home
             home.close()
-            await home.over()
+            await home.wait_for_end()
             return (await client.read_resource(URI)).contents[0].text
 
     assert anyio.run(main) == "rye"

@@ -380,7 +380,7 @@ def test_a_watch_that_fails_on_the_next_connection_is_tried_again_when_its_clien
             found = [await subscribe(client)]
             home = gateway.links[0].home
             home.close()
-            await home.over()
+            await home.wait_for_end()
             await client.list_resources()
             await until(lambda: "x://a can't be watched again: busy" in caplog.text)
             return [*found, await subscribe(client)]
