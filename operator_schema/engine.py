@@ -59,6 +59,8 @@ if TYPE_CHECKING:
     from .introspect.pydantic_models import guessed_unions as guessed_unions
     from .introspect.shipped_leaves import shipped_leaf as shipped_leaf
     from .introspect.source_code import place_of as place_of
+    from .schema.current_draft import in_current_draft as in_current_draft
+    from .schema.current_draft import unsaid_parts as unsaid_parts
     from .schema.dialect_renderer import GIVE_TOOLS as GIVE_TOOLS
     from .schema.document import DocumentCodec as DocumentCodec
     from .schema.document import SchemaDocument as SchemaDocument
@@ -100,6 +102,7 @@ else:
             "..introspect.pydantic_models": "guessed_unions",
             "..introspect.shipped_leaves": "shipped_leaf",
             "..introspect.source_code": "place_of",
+            "..schema.current_draft": "in_current_draft unsaid_parts",
             "..schema.dialect_renderer": "GIVE_TOOLS",
             "..schema.document": "DocumentCodec SchemaDocument",
             "..schema.keywords": "Constraints DEFINITIONS KEYWORDS LIMITS limit_of",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
@@ -103,28 +104,15 @@ class Search(Protocol):
 # --- values without nested values -----------------------------------------------------------------
 
 
-def _end_null(search: Search, asked: list[CasePart], _parts: object) -> Any:
-    return search.first(asked, [None], is_all=True)
+def _one_of(values: list[Any]) -> Callable[[Search, list[CasePart], list[CasePart]], Any]:
+    """Return a function that looks for a value of a type with only these values."""
+    return lambda search, asked, _parts: search.first(asked, values, is_all=True)
 
 
-def _end_boolean(search: Search, asked: list[CasePart], _parts: object) -> Any:
-    return search.first(asked, [True, False], is_all=True)
-
-
-def _end_integer(search: Search, asked: list[CasePart], parts: list[CasePart]) -> Any:
-    return _number(search, asked, parts, is_integer=True)
-
-
-def _end_number(search: Search, asked: list[CasePart], parts: list[CasePart]) -> Any:
-    return _number(search, asked, parts, is_integer=False)
-
-
-def _number(search: Search, asked: list[CasePart], parts: list[CasePart], *, is_integer: bool) -> Any:
+def _end_number(search: Search, asked: list[CasePart], parts: list[CasePart], *, is_integer: bool) -> Any:
     span = _Span(parts)
-    if span.is_empty:
-        return NO_VALUE_EXISTS
     step = _common_step([Fraction(1)] if is_integer else [], parts)
-    if not is_integer and step is not None and step.denominator == 1:
+    if span.is_empty or (not is_integer and step is not None and step.denominator == 1):
         return NO_VALUE_EXISTS
     broken = [_fraction(part.argument) for part in parts if part.keyword == "multipleOf" and not part.is_met]
     if step is not None and any(each and (step / each).denominator == 1 for each in broken):
@@ -212,38 +200,6 @@ def _repeats_contains(search: Search, parts: list[CasePart]) -> bool:
     return bool(texts[0] & texts[1])
 
 
-# --- objects -----------------------------------------------------------------------------------
-
-
-def _end_object(search: Search, asked: list[CasePart], parts: list[CasePart]) -> Any:
-    keys = _Keys(search, parts)
-    if keys.is_unreadable:
-        return UNDECIDED
-    low, high = _size(parts, "minProperties", "maxProperties")
-    if not keys.present.isdisjoint(keys.absent) or max(low, len(keys.present)) > high:
-        return NO_VALUE_EXISTS
-    values = {key: search.solve(keys.rules(key)) for key in sorted(keys.names - keys.absent)}
-    possible = {key: value for key, value in values.items() if value is not NO_VALUE_EXISTS}
-    if not keys.present <= possible.keys():
-        return NO_VALUE_EXISTS
-    free = keys.free()
-    if low > len(possible) and not free:
-        return NO_VALUE_EXISTS
-    found = {key: possible[key] for key in sorted(keys.present)}
-    for part in parts:
-        if not part.is_met and part.keyword in _OTHER_KEYS:
-            options = [each for each in keys.options(part, possible) if len({*keys.present, each[0]}) <= high]
-            if not options:
-                return NO_VALUE_EXISTS
-            found.update([min(options, key=lambda option: option[1] is UNDECIDED)])
-    more = [*possible.items(), *[(key, value) for key, value in free if key is not None]]
-    for key, value in more:
-        if len(found) < low:
-            found.setdefault(key, value)
-    is_made = not any(key is None or value is UNDECIDED for key, value in found.items())
-    return search.first(asked, [found] if is_made else [], is_all=False)
-
-
 class _Item(NamedTuple):
     """An item that an array must contain.
 
@@ -317,6 +273,38 @@ def _is_for_rest(part: CasePart) -> bool:
 def _first_items(schema: dict[str, Any]) -> list[Any]:
     first = schema.get("prefixItems")
     return first if is_array(first) else []
+
+
+# --- objects -----------------------------------------------------------------------------------
+
+
+def _end_object(search: Search, asked: list[CasePart], parts: list[CasePart]) -> Any:
+    keys = _Keys(search, parts)
+    if keys.is_unreadable:
+        return UNDECIDED
+    low, high = _size(parts, "minProperties", "maxProperties")
+    if not keys.present.isdisjoint(keys.absent) or max(low, len(keys.present)) > high:
+        return NO_VALUE_EXISTS
+    values = {key: search.solve(keys.rules(key)) for key in sorted(keys.names - keys.absent)}
+    possible = {key: value for key, value in values.items() if value is not NO_VALUE_EXISTS}
+    if not keys.present <= possible.keys():
+        return NO_VALUE_EXISTS
+    free = keys.free()
+    if low > len(possible) and not free:
+        return NO_VALUE_EXISTS
+    found = {key: possible[key] for key in sorted(keys.present)}
+    for part in parts:
+        if not part.is_met and part.keyword in _OTHER_KEYS:
+            options = [each for each in keys.options(part, possible) if len({*keys.present, each[0]}) <= high]
+            if not options:
+                return NO_VALUE_EXISTS
+            found.update([min(options, key=lambda option: option[1] is UNDECIDED)])
+    more = [*possible.items(), *[(key, value) for key, value in free if key is not None]]
+    for key, value in more:
+        if len(found) < low:
+            found.setdefault(key, value)
+    is_made = not any(key is None or value is UNDECIDED for key, value in found.items())
+    return search.first(asked, [found] if is_made else [], is_all=False)
 
 
 class _Keys:
@@ -475,10 +463,10 @@ def named(schema: dict[str, Any], keyword: str) -> frozenset[str]:
 
 
 ENDS: Final[Mapping[str, Callable[[Search, list[CasePart], list[CasePart]], Any]]] = {
-    "null": _end_null,
-    "boolean": _end_boolean,
-    "integer": _end_integer,
-    "number": _end_number,
+    "null": _one_of([None]),
+    "boolean": _one_of([True, False]),
+    "integer": partial(_end_number, is_integer=True),
+    "number": partial(_end_number, is_integer=False),
     "string": _end_string,
     "array": _end_array,
     "object": _end_object,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from ...engine import LOCAL_DATETIME, LOCAL_TIME, DocumentCodec, Renderer, shipped_leaf, step
 from ...json_values import is_array, is_object
@@ -28,6 +28,8 @@ NULL_MARK: Final = "null"
 
 _FORMAT: Final = "python:"
 _MARK: Final = "operator_schema:mark"
+"""The key of the marks in a schema while it is rendered: a tuple, which no JSON value is."""
+
 _TEXT: Final = "string"
 _PATHS: Final = ("PurePath", "PurePosixPath", "PureWindowsPath", "Path", "PosixPath", "WindowsPath")
 _ADDRESSES: Final = ("IPv4Address", "IPv6Address", "IPv4Network", "IPv6Network")
@@ -71,16 +73,6 @@ def is_leaf_format(name: object) -> bool:
     return isinstance(name, str) and name.startswith(_FORMAT)
 
 
-class _Mark(NamedTuple):
-    """A placeholder in a schema while it is rendered; it never leaves this module.
-
-    Attributes:
-        names: the marks of the schema around it.
-    """
-
-    names: tuple[str, ...]
-
-
 class _MarkingRenderer(Renderer):
     """Renders the schema of a codec with marks."""
 
@@ -107,9 +99,7 @@ class _MarkingRenderer(Renderer):
 
 
 def _with_mark(document: dict[str, Any], name: str) -> dict[str, Any]:
-    known = document.get(_MARK)
-    names = known.names if isinstance(known, _Mark) else ()
-    return {**document, _MARK: _Mark((*names, name))}
+    return {**document, _MARK: (*document.get(_MARK, ()), name)}
 
 
 def _without_marks(value: Any) -> Any:
@@ -117,7 +107,7 @@ def _without_marks(value: Any) -> Any:
         return [_without_marks(item) for item in value]
     if not is_object(value):
         return value
-    return {key: _without_marks(inner) for key, inner in value.items() if not isinstance(inner, _Mark)}
+    return {key: _without_marks(inner) for key, inner in value.items() if not isinstance(inner, tuple)}
 
 
 def marks_of(codec: Codec[Any], schema: Mapping[str, Any]) -> Marks:
@@ -158,8 +148,8 @@ def _found(value: Any, where: str) -> Iterator[tuple[str, list[str]]]:
             yield from _found(item, step(where, str(index)))
     elif is_object(value):
         for key, inner in value.items():
-            if isinstance(inner, _Mark):
-                yield where, list(inner.names)
+            if isinstance(inner, tuple):
+                yield where, list(inner)
             else:
                 yield from _found(inner, step(where, key))
 

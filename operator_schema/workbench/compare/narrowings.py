@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from ...engine import DocumentCodec, SchemaDocument
+from ...engine import DocumentCodec, SchemaDocument, in_current_draft, is_old, unsaid_parts
 from ...immutable import Value
 from ...json_values import is_array, is_object
 from ...sameness import is_same_json
@@ -71,7 +71,7 @@ class JudgedDocument:
         leaves: the types that read texts, by format; None for the types of marked schemas.
 
     Attributes:
-        schema: the document.
+        schema: the document, in the current draft if it was of an old one.
         is_arguments: the given value.
         codec: decides whether a value fits.
     """
@@ -85,9 +85,13 @@ class JudgedDocument:
         is_arguments: bool,
         leaves: Mapping[str, SchemaLeaf[Any]] | None = None,
     ) -> None:
-        self.schema = schema
         self.is_arguments = is_arguments
-        self.codec = DocumentCodec(SchemaDocument("schema", schema, is_arguments, leaves or text_leaves()))
+        document = SchemaDocument("schema", schema, is_arguments, leaves or text_leaves())
+        if is_old(document.schema) and not unsaid_parts(document.schema):
+            current = in_current_draft(document.schema)
+            document = SchemaDocument("schema", current, is_arguments, document.leaves)
+        self.schema: Mapping[str, Any] = document.schema
+        self.codec = DocumentCodec(document)
 
     def takes(self, value: Any) -> bool:
         """Return whether a value fits the document."""

@@ -84,13 +84,12 @@ def make_engine(name: str, workers: int | None = None, scheduler: str | None = N
         raise EngineError(message)
     if name == "plain":
         return Processes(workers or _cores())
-    engine = _DaskCluster(workers, scheduler) if name == "dask" else _RayCluster(workers, scheduler)
     try:
-        engine.check()
+        import_module("distributed" if name == "dask" else "ray")
     except ImportError:
         message = f"to use {name}, install the extra: pip install 'operator-schema[{name}]'"
         raise EngineError(message) from None
-    return engine
+    return _DaskCluster(workers, scheduler) if name == "dask" else _RayCluster(workers, scheduler)
 
 
 def _check(name: Any, workers: Any) -> None:
@@ -262,10 +261,6 @@ class _Cluster:
 class _DaskCluster(_Cluster):
     """A cluster of dask."""
 
-    def check(self) -> None:
-        """Raise ImportError if dask isn't installed."""
-        import_module("distributed")
-
     def map(self, work: Callable[[P], R], parts: Iterable[P], /) -> Iterator[tuple[P, R | Lost]]:
         """Yield each part with its result."""
         distributed: Any = import_module("distributed")
@@ -334,10 +329,6 @@ def _waited(future: Any, client: Any) -> Any:
 
 class _RayCluster(_Cluster):
     """A cluster of ray; if this program has started or joined one already, that one is used."""
-
-    def check(self) -> None:
-        """Raise ImportError if ray isn't installed."""
-        import_module("ray")
 
     def map(self, work: Callable[[P], R], parts: Iterable[P], /) -> Iterator[tuple[P, R | Lost]]:
         """Yield each part with its result."""

@@ -141,13 +141,10 @@ def read_snapshot(data: Any) -> Snapshot:
     Raises:
         SnapshotError: the data contain no tools, or one of them can't be read.
     """
-    found: dict[str, ToolSnapshot] = {}
-    for index, each in enumerate(_definitions_in(data)):
-        tool = _read_tool(each, index)
-        if tool.name in found:
-            raise _repeated(tool.name)
-        found[tool.name] = tool
-    return Snapshot(found.values())
+    tools, faults = _read_each(data)
+    if faults:
+        raise faults[0][1]
+    return Snapshot(tools)
 
 
 def read_tools(data: Any) -> tuple[list[ToolSnapshot], list[Finding]]:
@@ -162,25 +159,29 @@ def read_tools(data: Any) -> tuple[list[ToolSnapshot], list[Finding]]:
     Raises:
         SnapshotError: the data contain no tools.
     """
-    found: dict[str, ToolSnapshot] = {}
+    tools, faults = _read_each(data)
     findings: list[Finding] = []
+    for name, error in faults:
+        whole = Finding((), "bad_definition", error.reason, remedy="Correct the definition")
+        findings += [each.replace(tool=name, where=None) for each in error.findings or (whole,)]
+    return tools, findings
+
+
+def _read_each(data: Any) -> tuple[list[ToolSnapshot], list[tuple[str, SnapshotError]]]:
+    """Read tools separately; return them, and the faults of the others, each with the name of its tool."""
+    found: dict[str, ToolSnapshot] = {}
+    faults: list[tuple[str, SnapshotError]] = []
     for index, each in enumerate(_definitions_in(data)):
         try:
             tool = _read_tool(each, index)
-            if tool.name in found:
-                raise _repeated(tool.name)
-            found[tool.name] = tool
         except SnapshotError as error:
             name = _inner(each).get("name") if is_object(each) else None
-            shown = name if isinstance(name, str) and name else f"tool {index + 1}"
-            whole = Finding((), "bad_definition", error.reason, remedy="Correct the definition")
-            complaints = error.findings or (whole,)
-            findings += [complaint.replace(tool=shown, where=None) for complaint in complaints]
-    return list(found.values()), findings
-
-
-def _repeated(name: str) -> SnapshotError:
-    return SnapshotError(f"two tools are called {quote(name)}")
+            faults.append((name if isinstance(name, str) and name else f"tool {index + 1}", error))
+            continue
+        if tool.name in found:
+            faults.append((tool.name, SnapshotError(f"two tools are called {quote(tool.name)}")))
+        found.setdefault(tool.name, tool)
+    return list(found.values()), faults
 
 
 def _definitions_in(data: Any) -> list[Any]:

@@ -11,19 +11,16 @@ from typing import TYPE_CHECKING, Any, Final
 from ...engine import (
     DEFINITIONS,
     KEYWORDS,
-    DocumentCodec,
-    SchemaDocument,
     is_old,
     resolve_pointer,
     step,
     subschemas,
 )
-from ...json_values import JSON_TYPES, fits_types, is_array, is_object, type_of
+from ...json_values import is_array, is_object
 from ...sameness import is_same_json
 from .case_values import NO_VALUE_EXISTS
 from .containment import NO_VALUE, Escape
 from .counterexamples import difference
-from .decoder_marks import text_leaves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -85,7 +82,8 @@ def unkept(old: Mapping[str, Any], new: Mapping[str, Any], left: Iterable[Findin
         return []
     walk = _KeywordComparison(old, new, notes)
     try:
-        walk.at(new, "", (), [old] if walk.has_same_dialect else [])
+        # A document of an old draft, which can't be rewritten, is read in another way.
+        walk.at(new, "", (), [] if is_old(dict(old)) or is_old(dict(new)) else [old])
     except RecursionError:
         walk.steps = -1
     return walk.result()
@@ -104,7 +102,6 @@ class _KeywordComparison:
         found: the keywords that aren't kept, by place and keyword.
         steps: the number of steps that are left.
         proofs: the number of proofs that may still be tried.
-        has_same_dialect: whether both documents are of drafts that read keywords in the same way.
     """
 
     def __init__(self, old: Mapping[str, Any], new: Mapping[str, Any], notes: list[Finding]) -> None:
@@ -119,7 +116,6 @@ class _KeywordComparison:
         self.proofs = _MOST_PROOFS
         self.met: set[tuple[int, tuple[int, ...]]] = set()
         self.same: dict[tuple[int, int], tuple[Any, Any, bool]] = {}
-        self.has_same_dialect = is_old(dict(old)) == is_old(dict(new))
 
     def result(self) -> list[Escape]:
         """Return the keywords that aren't kept."""
@@ -151,7 +147,7 @@ class _KeywordComparison:
             return
         self.met.add(known)
         before = self.spread(imposed)
-        if any(self.are_same(each, schema) for each in before) or self._takes_choices(schema, before):
+        if any(self.are_same(each, schema) for each in before):
             return
         for note in self.by_place.get(where, ()):
             if not any(self.is_kept(note.keyword or "", each, schema) for each in before):
@@ -159,16 +155,6 @@ class _KeywordComparison:
         if is_object(schema):
             self._format(schema, where, path, before)
             self._inside(schema, where, path, before)
-
-    def _takes_choices(self, schema: Any, before: list[Any]) -> bool:
-        """Return whether the old document has only a few values, and each fits the new schema."""
-        few = next((each for each in before if is_object(each) and _few(each) is not None), None)
-        part = None if few is None else _part(self.new, schema)
-        if few is None or part is None:
-            return False
-        codec = DocumentCodec(SchemaDocument("schema", part, False, text_leaves()))  # noqa: FBT003  # no arguments
-        values = [value for value in _few(few) or () if fits_types(value, _declared(few))]
-        return not codec.left and not any(map(codec.report, values))
 
     def _format(self, schema: dict[str, Any], where: str, path: Path, before: list[Any]) -> None:
         said = schema.get("format")
@@ -182,57 +168,30 @@ class _KeywordComparison:
         found = _referred(self.new, schema)
         if found is not None:
             self.at(found[1], found[0], path, before)
+        for keyword in _MEMBERS:
+            if keyword in schema and keyword not in _UNREAD:
+                self._union(keyword, schema, where, path, before)
         for steps, inner in subschemas(schema):
             keyword = steps[0]
             place = step(where, *steps)
-            if keyword in _UNREAD or keyword in DEFINITIONS:
+            if keyword in _UNREAD or keyword in DEFINITIONS or keyword in _MEMBERS:
                 continue
-            if keyword in _MEMBERS:
-                self._member(schema[keyword], inner, place, path, before)
-            elif keyword == "allOf":
+            if keyword == "allOf":
                 self.at(inner, place, path, before)
             elif keyword in KEYWORDS:
                 below = [found for each in before for found in _below(steps, schema, each)]
                 self.at(inner, place, (*path, *_value_step(steps)), below[:_MOST_IMPOSED])
 
-    def _member(self, members: Any, member: Any, where: str, path: Path, before: list[Any]) -> None:
-        """Compare one of several alternatives, with those of the old document whose values it may accept."""
-        for alternative in self._alternatives(before):
-            if any(self.are_same(alternative, each) for each in members):
-                continue
-            may_meet = self._types(alternative, self.old) & self._types(member, self.new)
-            # If a member itself isn't read, its graph accepts values of other types, too.
-            if may_meet or self._is_noted(member, where):
-                self.at(member, where, path, [alternative, *before][:_MOST_IMPOSED])
+    def _union(self, keyword: str, schema: dict[str, Any], where: str, path: Path, before: list[Any]) -> None:
+        """Compare alternatives, unless the new document has each alternative of an old schema, too."""
+        members: list[Any] = schema[keyword] if is_array(schema[keyword]) else []
+        unions = [each.get(name) for each in before if is_object(each) for name in _MEMBERS]
+        if not any(is_array(union) and self._has_each(members, union) for union in unions):
+            for index, member in enumerate(members):
+                self.at(member, step(where, keyword, str(index)), path, before)
 
-    def _is_noted(self, schema: Any, where: str) -> bool:
-        for _ in range(_MOST_IMPOSED):
-            if any(place == where or place.startswith(f"{where}/") for place in self.by_place):
-                return True
-            found = _referred(self.new, schema)
-            if found is None:
-                return False
-            where, schema = found
-        return True
-
-    def _alternatives(self, before: list[Any]) -> list[Any]:
-        """Return the alternatives of the old schemas; each old value fits one of them."""
-        for each in before:
-            for keyword in _MEMBERS:
-                if is_object(each) and is_array(each.get(keyword)) and each[keyword]:
-                    return list(each[keyword])
-        return [before[0] if before else True]
-
-    def _types(self, schema: Any, document: Mapping[str, Any], depth: int = 0) -> frozenset[str]:
-        """Return the JSON types that the values of a schema may have."""
-        every = frozenset(JSON_TYPES)
-        if not is_object(schema) or depth > _MOST_IMPOSED:
-            return every
-        if "$ref" in schema:
-            found = _referred(document, schema)
-            return every if found is None else self._types(found[1], document, depth + 1)
-        names = _declared(schema)
-        return (names | {"integer"} if "number" in names else names) or every
+    def _has_each(self, members: list[Any], union: list[Any]) -> bool:
+        return bool(union) and all(any(self.are_same(each, member) for member in members) for each in union)
 
     # --- schemas of the old document ---------------------------------------------------------------
 
@@ -247,19 +206,14 @@ class _KeywordComparison:
             found[id(each)] = each
             if is_object(each):
                 pending += self._also(each)
-        kept = [each for each in found.values() if not self._is_only_reference(each)]
-        return [each for each in kept if is_object(each) or each is False]
+        return [each for each in found.values() if is_object(each) or each is False]
 
     def _also(self, schema: dict[str, Any]) -> Iterator[Any]:
         target = _referred(self.old, schema)
         if target is not None:
             yield target[1]
-        if is_array(schema.get("allOf")) and not self._is_only_reference(schema):
+        if is_array(schema.get("allOf")):
             yield from schema["allOf"]
-
-    def _is_only_reference(self, schema: Any) -> bool:
-        """Return whether the keywords beside a reference are ignored."""
-        return is_object(schema) and "$ref" in schema and is_old(dict(self.old))
 
     # --- equal meaning -------------------------------------------------------------------------------
 
@@ -312,7 +266,7 @@ class _KeywordComparison:
     def _say_the_same(self, name: str, before: Any, after: Any, assumed: set[tuple[int, int]]) -> bool:
         if name == "$ref":
             targets = [resolve_pointer(*each) for each in ((self.old, before), (self.new, after))]
-            if targets[0] is None or targets[1] is None or not self.has_same_dialect:
+            if targets[0] is None or targets[1] is None:
                 return False
             return self._are_same(targets[0][1], targets[1][1], assumed)
         holds = KEYWORDS[name].holds if name in KEYWORDS else "value"
@@ -367,24 +321,7 @@ def _part(document: Mapping[str, Any], schema: Any) -> dict[str, Any] | None:
     starts = tuple(f"#/{name}/" for name in definitions)
     if not all(starts and each.startswith(starts) for each in _references([found, definitions])):
         return None
-    dialect = {"$schema": document["$schema"]} if "$schema" in document else {}
-    return {**found, **definitions, **dialect}
-
-
-def _declared(schema: dict[str, Any]) -> frozenset[str]:
-    """Return the types that a schema names, or those of its choices; empty if there are neither."""
-    declared = schema.get("type")
-    names = frozenset(
-        str(name) for name in (declared if is_array(declared) else [declared]) if name in JSON_TYPES
-    )
-    values = _few(schema)
-    return names if names or values is None else frozenset(str(type_of(value)) for value in values)
-
-
-def _few(schema: dict[str, Any]) -> list[Any] | None:
-    """Return the choices of a schema if there are only a few."""
-    values = [schema["const"]] if "const" in schema else schema.get("enum")
-    return values if is_array(values) and 0 < len(values) <= _MOST_IMPOSED else None
+    return {**found, **definitions}
 
 
 def _below(steps: tuple[str, ...], schema: dict[str, Any], before: Any) -> list[Any]:

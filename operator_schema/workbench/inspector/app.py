@@ -7,7 +7,8 @@ import json
 import secrets
 from dataclasses import dataclass, field
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any, TypeVar
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
 try:
     from starlette.applications import Starlette
@@ -44,17 +45,16 @@ from .waiting_calls import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable
-    from pathlib import Path
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 
     from starlette.requests import Request
 
+    from ...providers import Provider
     from ...rounds import Store
     from .subject import Inspector
 
     Answer = Callable[[Request], Awaitable[Response]]
-
-T = TypeVar("T")
+    Query = Mapping[str, str]
 
 FILES = {
     "api.js": "text/javascript",
@@ -132,22 +132,22 @@ def app_of(inspector: Inspector) -> Starlette:
     """Return the application that answers the page; wrap it in a `PageGuard`."""
     own = _PageAnswers(inspector)
     reading: dict[str, Answer] = {
-        "/api/state": own.state,
-        "/api/catalogue": own.catalogue,
-        "/api/tool": own.tool,
-        "/api/recorded": own.recorded,
-        "/api/tried": own.tried,
-        "/api/waiting": own.waiting,
+        "/api/state": _computed(own.state),
+        "/api/catalogue": _computed(own.catalogue),
+        "/api/tool": _computed(own.tool),
+        "/api/recorded": _computed(own.recorded),
+        "/api/tried": _computed(own.tried),
+        "/api/waiting": _computed(own.waiting),
     }
     doing: dict[str, Answer] = {
-        "/api/read": own.read,
-        "/api/stream": own.stream,
+        "/api/read": _computed(own.read, Sent),
+        "/api/stream": _computed(own.stream, Sent),
         "/api/run": own.run,
-        "/api/paste": own.paste,
-        "/api/tried/keep": own.keep,
-        "/api/tried/forget": own.forget,
-        "/api/tried/accept": own.accept,
-        "/api/waiting/decide": own.decide,
+        "/api/paste": _computed(own.paste, Pasted),
+        "/api/tried/keep": _computed(own.keep, Sent),
+        "/api/tried/forget": _computed(own.forget, Position),
+        "/api/tried/accept": _computed(own.accept),
+        "/api/waiting/decide": _computed(own.decide, Decision),
         "/api/waiting/run": own.run_round,
     }
     routes = [
@@ -186,6 +186,21 @@ def _answered(answer: Answer) -> Answer:
     return answered
 
 
+def _computed(answer: Callable[[Any], Any], kind: type[Any] | None = None) -> Answer:
+    """Return an answer that is computed in a thread: a large schema must not delay other requests.
+
+    Args:
+        answer: a function that returns JSON values for the body of a request, or for its query.
+        kind: the class of the body; None if the function gets the query.
+    """
+
+    async def computed(request: Request) -> Response:
+        asked = request.query_params if kind is None else decode_json(kind, await request.body())
+        return _json(await run_in_threadpool(answer, asked))
+
+    return computed
+
+
 def _json(value: Any, status: int = 200) -> Response:
     return JSONResponse(_writable(value), status)
 
@@ -195,80 +210,77 @@ def _writable(value: Any) -> Any:
     return json.loads(json.dumps(writable_json(value)), parse_constant=str)
 
 
-async def _body(request: Request, kind: type[T]) -> T:
-    return decode_json(kind, await request.body())
-
-
 class _PageAnswers:
-    """The answers to the page, each from the present state of the subject.
-
-    Answers that only read are computed in a thread: a large schema must not delay other requests.
-    """
+    """The answers to the page, each from the present state of the subject."""
 
     def __init__(self, inspector: Inspector) -> None:
         self._inspector = inspector
         self._agreements = Agreements()
+        self._changing_tried = Lock()
 
-    async def state(self, _: Request) -> Response:
+    def state(self, _: Query) -> dict[str, Any]:
         own = self._inspector
-        waiting = None if own.store is None else await run_in_threadpool(_waiting_in, own.store)
+        waiting = None if own.store is None else _count_waiting(own.store)
         about = {"version": own.version, "problem": own.problem, "name": own.subject.name}
         kept = {"waiting": waiting, "tried": len(own.tried)}
         recorded = None if own.recorded is None else own.recorded.name
         names = {value: provider_named(value).name for value in provider_names()}
-        return _json({**about, **kept, "recorded": recorded, "providers": names})
+        return {**about, **kept, "recorded": recorded, "providers": names}
 
-    async def catalogue(self, request: Request) -> Response:
-        provider, strict = _provider_asked_for(request)
-        return _json(
-            await run_in_threadpool(
-                overview, self._inspector.subject, provider_named(provider), strict=strict
-            )
-        )
+    def catalogue(self, query: Query) -> dict[str, Any]:
+        provider, strict = _provider_asked_for(query)
+        return overview(self._inspector.subject, provider, strict=strict)
 
-    async def tool(self, request: Request) -> Response:
-        name, strict = _provider_asked_for(request)
-        subject, provider = self._inspector.subject, provider_named(name)
-        tool = subject.tool(request.query_params.get("name", ""))
-        return _json(await run_in_threadpool(page_of_tool, subject, tool, provider, strict=strict))
+    def tool(self, query: Query) -> dict[str, Any]:
+        provider, strict = _provider_asked_for(query)
+        subject = self._inspector.subject
+        return page_of_tool(subject, subject.tool(query.get("name", "")), provider, strict=strict)
 
-    async def recorded(self, _: Request) -> Response:
-        path, subject = self._inspector.recorded, self._inspector.subject
+    def recorded(self, _: Query) -> dict[str, Any]:
+        path = self._inspector.recorded
         if path is None:
             message = "no log was given: start with --calls FILE"
             raise _NotFoundError(message)
+        return {"file": path.name, **replayed_log(read_log(path), self._inspector.subject.tool)}
 
-        def read(path: Path) -> dict[str, Any]:
-            return {"file": path.name, **replayed_log(read_log(path), subject.tool)}
+    def read(self, sent: Sent) -> dict[str, Any]:
+        return read_call(self._tool_for(sent), sent.arguments).as_dict()
 
-        return _json(await run_in_threadpool(read, path))
-
-    async def tried(self, _: Request) -> Response:
-        own = self._inspector
-        return _json(await run_in_threadpool(own.tried.replayed, own.subject.tool))
-
-    async def read(self, request: Request) -> Response:
-        sent = await _body(request, Sent)
-        tool = self._tool_for(sent)
-        return _json((await run_in_threadpool(read_call, tool, sent.arguments)).as_dict())
-
-    async def stream(self, request: Request) -> Response:
-        sent = await _body(request, Sent)
-        tool = self._tool_for(sent)
-        return _json(await run_in_threadpool(read_in_steps, tool, sent.arguments, sent.size))
+    def stream(self, sent: Sent) -> dict[str, Any]:
+        return read_in_steps(self._tool_for(sent), sent.arguments, sent.size)
 
     def _tool_for(self, sent: Sent) -> Any:
         tool = self._inspector.subject.tool(sent.tool)
         return tool if sent.repair is None else tool.with_(repair=sent.repair)
 
-    async def paste(self, request: Request) -> Response:
-        pasted = await _body(request, Pasted)
-        subject = self._inspector.subject
-        return _json(await run_in_threadpool(take_apart, subject, pasted.text, pasted.provider))
+    def paste(self, pasted: Pasted) -> dict[str, Any]:
+        return take_apart(self._inspector.subject, pasted.text, pasted.provider)
+
+    # --- tried calls ---------------------------------------------------------------------------------
+
+    def tried(self, _: object) -> dict[str, Any]:
+        return self._inspector.tried.replayed(self._inspector.subject.tool)
+
+    def keep(self, sent: Sent) -> dict[str, Any]:
+        with self._changing_tried:
+            self._inspector.tried.keep(self._inspector.subject.tool(sent.tool), sent.arguments)
+        return self.tried(sent)
+
+    def forget(self, position: Position) -> dict[str, Any]:
+        with self._changing_tried:
+            self._inspector.tried.forget(position.index)
+        return self.tried(position)
+
+    def accept(self, query: Query) -> dict[str, Any]:
+        with self._changing_tried:
+            self._inspector.tried.accept(self._inspector.subject.tool)
+        return self.tried(query)
+
+    # --- calls that run ------------------------------------------------------------------------------
 
     async def run(self, request: Request) -> Response:
         """Run a call, and return a line of JSON for each event, the last one with the result."""
-        asked = await _body(request, ToRun)
+        asked = decode_json(ToRun, await request.body())
         subject, version = self._inspector.subject, self._inspector.version
         tool = subject.tool(asked.tool)
         # After a reload it may be another function: then the agreement isn't valid any more.
@@ -291,36 +303,19 @@ class _PageAnswers:
 
         return StreamingResponse(_lines(run, events), media_type="application/x-ndjson")
 
-    async def keep(self, request: Request) -> Response:
-        sent = await _body(request, Sent)
-        own = self._inspector
-        own.tried.keep(own.subject.tool(sent.tool), sent.arguments)
-        return await self.tried(request)
-
-    async def forget(self, request: Request) -> Response:
-        self._inspector.tried.forget((await _body(request, Position)).index)
-        return await self.tried(request)
-
-    async def accept(self, request: Request) -> Response:
-        own = self._inspector
-        await run_in_threadpool(own.tried.accept, own.subject.tool)
-        return await self.tried(request)
-
-    async def waiting(self, request: Request) -> Response:
+    def waiting(self, query: Query) -> dict[str, Any]:
         """Return a page of the rounds that wait; an empty filter counts for nothing."""
-        asked = {name: text for name, text in request.query_params.items() if name in _FILTERS and text}
+        asked = {name: text for name, text in query.items() if name in _FILTERS and text}
         filters = {name: _FILTERS[name](text) for name, text in asked.items()}
-        subject, store = self._inspector.subject, self._store()
-        return _json(await run_in_threadpool(waiting_rounds, subject, store, **filters))
+        return waiting_rounds(self._inspector.subject, self._store(), **filters)
 
-    async def decide(self, request: Request) -> Response:
-        decision = await _body(request, Decision)
-        subject, store = self._inspector.subject, self._store()
-        return _json(await run_in_threadpool(decide, subject, store, decision, self._inspector.by))
+    def decide(self, decision: Decision) -> dict[str, Any]:
+        own = self._inspector
+        return decide(own.subject, self._store(), decision, own.by)
 
     async def run_round(self, request: Request) -> Response:
         """Run the approved calls of a round, after a person has seen it again."""
-        asked = await _body(request, RoundToRun)
+        asked = decode_json(RoundToRun, await request.body())
         subject, store = self._inspector.subject, self._store()
         version, round_id = self._inspector.version, asked.round_id
         work = await run_in_threadpool(load_round, subject, store, round_id)
@@ -350,15 +345,14 @@ _FILTERS: dict[str, Callable[[str], Any]] = {
 }
 
 
-def _waiting_in(store: Store) -> int:
+def _count_waiting(store: Store) -> int:
     """Return how many rounds wait, whatever for."""
     counts = store.counts()
     return counts.deferred + counts.pending + counts.complete
 
 
-def _provider_asked_for(request: Request) -> tuple[str, bool]:
-    found = request.query_params
-    return found.get("provider", "openai_chat"), found.get("strict") == "1"
+def _provider_asked_for(query: Query) -> tuple[Provider, bool]:
+    return provider_named(query.get("provider", "openai_chat")), query.get("strict") == "1"
 
 
 async def _lines(

@@ -44,11 +44,9 @@ if TYPE_CHECKING:
 CallKind: TypeAlias = Literal["valid", "invalid", "hostile"]
 """`valid`: the schema allows it · `invalid`: it doesn't · `hostile`: it allows it, and promises no answer."""
 
-_Varied: TypeAlias = "tuple[Any, str, Path]"
-"""Arguments, what is special about them, and where."""
-
 _ABSENT: Final = object()
 _GENERATED: Final = "what the schema allows"
+_UNKNOWN_KEY: Final = "probe_unknown_key"
 _LARGE: Final = 10_000
 """A size from which a number may be too large for a server."""
 
@@ -240,10 +238,9 @@ class ProbedTool:
         Args:
             base: arguments that the schema allows.
         """
-        found = [Call(self.name, each, "invalid", why, path) for each, why, path in self._mistakes(base)]
-        found += [Call(self.name, each, "valid", why, path) for each, why, path in self._edges(base)]
-        found += [Call(self.name, each, "hostile", why, path) for each, why, path in self._hostile(base)]
-        return sorted(_once(found), key=Call.magnitude)
+        mistakes = [call for call in self._mistakes(base) if len(self.problems(call.arguments)) == 1]
+        others = [call for call in (*self._edges(base), *self._hostile(base)) if self.fits(call)]
+        return sorted(_once([*mistakes, *others]), key=Call.magnitude)
 
     def _valid(self, number: int, random: Random) -> list[Any]:
         """Return arguments that the schema allows, the smallest first, many with meaningful values."""
@@ -265,64 +262,50 @@ class ProbedTool:
                     found = changed
         return found
 
-    def _edges(self, base: Any) -> Iterator[_Varied]:
-        """Return calls at the limits of each part."""
-        for part in self._parts_in(base):
-            place = show_path(part.path)
-            own = value_at(base, part.path)
+    def _mistakes(self, base: Any) -> Iterator[Call]:
+        """Yield calls that may have one mistake each."""
+        yield Call(self.name, {**base, _UNKNOWN_KEY: 1}, "invalid", "an unknown key", ())
+        for part, place in self._parts_in(base):
+            path, inner = part.path, value_at(base, part.path, _ABSENT)
+            if part.is_required and isinstance(path[-1], str) and inner is not _ABSENT:
+                yield Call(self.name, removed(base, path), "invalid", f"{place} is missing", path)
+            changed = [(value, f"wrong type of {place}") for value in _of_depth(path, SAMPLES, FEW_SAMPLES)]
+            beyond = values_beyond(part.schema, None if inner is _ABSENT else inner)
+            changed += [(value, f"{place} beyond a limit") for value in beyond]
+            if is_object(inner):
+                changed.append(({**inner, _UNKNOWN_KEY: 1}, f"an unknown key in {place}"))
+            for value, why in changed:
+                yield Call(self.name, placed(base, path, value), "invalid", why, path)
+
+    def _edges(self, base: Any) -> Iterator[Call]:
+        """Yield calls at the limits of each part; some may not be valid."""
+        for part, place in self._parts_in(base):
+            path, inner = part.path, value_at(base, part.path, _ABSENT)
+            own = None if inner is _ABSENT else inner
             large = [*edge_lists(part.schema, own), *edge_maps(part.schema, own)]
             for value in [*edge_values(part.schema), *large, *part.forms]:
-                changed = placed(base, part.path, value)
-                if self.allows(changed):
-                    yield changed, f"{place} at a limit", part.path
-            if not part.is_required and value_at(base, part.path, _ABSENT) is not _ABSENT:
-                changed = removed(base, part.path)
-                if self.allows(changed):
-                    yield changed, f"{place} left out", part.path
+                yield Call(self.name, placed(base, path, value), "valid", f"{place} at a limit", path)
+            if not part.is_required and inner is not _ABSENT:
+                yield Call(self.name, removed(base, path), "valid", f"{place} left out", path)
         required = {name: base[name] for name in self.required if name in base}
-        if self.allows(required):
-            yield required, "optional parameters left out", ()
+        yield Call(self.name, required, "valid", "optional parameters left out", ())
 
-    def _parts_in(self, base: Any) -> list[ArgumentPart]:
-        """Return the parts that can be set in some arguments."""
-        return [part for part in self.parts if has_place(base, part.path)]
+    def _hostile(self, base: Any) -> Iterator[Call]:
+        """Yield calls with hostile texts; some may not be allowed by the schema."""
+        for part, place in self._parts_in(base):
+            if "string" in type_names(part.schema) and not choices_of(part.schema):
+                for value in _of_depth(part.path, HOSTILE, FEW_HOSTILE):
+                    changed = placed(base, part.path, value)
+                    yield Call(self.name, changed, "hostile", f"hostile text for {place}", part.path)
 
-    def _mistakes(self, base: Any) -> Iterator[_Varied]:
-        """Return calls with one mistake each."""
-        for changed, why, path in self._every_mistake(base):
-            if len(self.problems(changed)) == 1:
-                yield changed, why, path
+    def _parts_in(self, base: Any) -> list[tuple[ArgumentPart, str]]:
+        """Return the parts that can be set in some arguments, each with its place in words."""
+        return [(part, show_path(part.path)) for part in self.parts if has_place(base, part.path)]
 
-    def _every_mistake(self, base: Any) -> Iterator[_Varied]:
-        yield {**base, "probe_unknown_key": 1}, "an unknown key", ()
-        for part in self._parts_in(base):
-            place, path = show_path(part.path), part.path
-            if (
-                part.is_required
-                and isinstance(path[-1], str)
-                and value_at(base, path, _ABSENT) is not _ABSENT
-            ):
-                yield removed(base, path), f"{place} is missing", path
-            for value in SAMPLES if len(path) == 1 else FEW_SAMPLES:
-                yield placed(base, path, value), f"wrong type of {place}", path
-            inner = value_at(base, path)
-            for value in values_beyond(part.schema, inner):
-                yield placed(base, path, value), f"{place} beyond a limit", path
-            if is_object(inner):
-                yield (
-                    placed(base, path, {**inner, "probe_unknown_key": 1}),
-                    f"an unknown key in {place}",
-                    path,
-                )
 
-    def _hostile(self, base: Any) -> Iterator[_Varied]:
-        for part in self._parts_in(base):
-            if "string" not in type_names(part.schema) or choices_of(part.schema):
-                continue
-            for value in HOSTILE if len(part.path) == 1 else FEW_HOSTILE:
-                changed = placed(base, part.path, value)
-                if self.allows(readable(changed)):
-                    yield changed, f"hostile text for {show_path(part.path)}", part.path
+def _of_depth(path: Path, many: tuple[Any, ...], few: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return many values for a parameter, and few for a part inside one."""
+    return many if len(path) == 1 else few
 
 
 def has_place(base: Any, path: Path) -> bool:

@@ -9,7 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from ...errors import SchemaError, ToolError
 from ...execution import Executor
@@ -27,6 +27,100 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from .channel import Channel
+
+
+def server_of(target: Any, **options: Any) -> Server:
+    """Return the server that a target means.
+
+    Args:
+        target: a URL; `mcp:COMMAND`, or a command as words; `process:COMMAND`, a program of `tools_of`;
+            `MODULE:REGISTRY`; or tools themselves.
+        options: options of `Server`, and `headers` for a URL.
+
+    Raises:
+        ProbeError: it can't be read, or an option isn't for such a target.
+        TypeError: the target has another type.
+    """
+    headers: Mapping[str, str] = options.pop("headers", None) or {}
+    target = checked_target(target, headers=headers, **options)
+    match _kind_of(target):
+        case "url":
+            return of_url(target, headers, **options)
+        case "words":
+            return of_command(target, shlex.join(target), **options)
+        case "command":
+            return of_command(_words(target.removeprefix("mcp:")), target, **options)
+        case "process":
+            return _of_program(_words(target.removeprefix("process:")), target, options)
+        case "module":
+            return of_registry(target, **options)
+        case "tools":
+            return in_process(target, f"{type(target).__name__} in this process", **options)
+
+
+def checked_target(target: Any, **options: Any) -> Any:
+    """Check that a target can have some options; return it, with tools as a registry or an executor.
+
+    Args:
+        target: as for `server_of`.
+        options: options of a probe.
+
+    Raises:
+        ProbeError: an option isn't for such a target.
+        TypeError: the target has another type.
+    """
+    kind = _kind_of(target)
+    for name, (option, kinds, what) in _FOR.items():
+        if options.get(name) and kind not in kinds:
+            raise ProbeError(*[f"{each} is for {what}" for each in (name, option)])
+    if kind != "tools" or isinstance(target, (Executor, Registry)):
+        return target
+    try:
+        return Registry(target)
+    except TypeError as error:
+        message = f"a target is a command, a URL, MODULE:REGISTRY or tools; as tools: {error}"
+        raise TypeError(message) from None
+
+
+_Kind: TypeAlias = Literal["url", "command", "words", "process", "module", "tools"]
+_STARTED: Final[tuple[_Kind, ...]] = ("command", "words", "process", "module")
+_FOR: Final[Mapping[str, tuple[str, tuple[_Kind, ...], str]]] = {
+    "headers": ("--header", ("url",), "a URL: this target gets no requests of HTTP"),
+    "context": (
+        "--context",
+        ("module",),
+        "the tools of a module: another server has what it needs, and an executor has its own",
+    ),
+    "setup": ("--setup", _STARTED, "a server that is started here"),
+    "env": ("--env", _STARTED, "a server that is started here"),
+}
+"""Options of a probe: the option of the command, the kinds of targets that have it, and these in words."""
+
+
+def _kind_of(target: Any) -> _Kind:
+    if not isinstance(target, str):
+        are_words = is_array(target) and bool(target) and all(isinstance(word, str) for word in target)
+        return "words" if are_words else "tools"
+    if target.lower().startswith(("http://", "https://")):
+        return "url"
+    if target.startswith("process:"):
+        return "process"
+    # A command, rather than the name of a module, has several words, or is the name of a program.
+    is_program = not target.endswith(".py") and shutil.which(target) is not None
+    is_command = target.startswith("mcp:") or " " in target.strip() or is_program
+    return "command" if is_command else "module"
+
+
+# --- kinds of targets ----------------------------------------------------------------------------
+
+
+def of_url(url: str, headers: Mapping[str, str], **options: Any) -> Server:
+    """Return a server behind a URL."""
+
+    def connect(_: ServerFolders | None, __: Mapping[str, str]) -> Channel:
+        return HttpChannel(url, headers, options.get("timeout", 10.0))
+
+    return Server(url, "url", connect, None, headers=headers, **options)
 
 
 def of_command(
@@ -55,15 +149,6 @@ def of_command(
 def _whole(words: Sequence[str]) -> list[str]:
     """Complete the names of files, since the server works in another folder; a link stays one."""
     return [os.path.abspath(word) if os.path.isfile(word) else word for word in words]  # noqa: PTH100, PTH113  # links stay, and a word may be too long for a name
-
-
-def of_url(url: str, headers: Mapping[str, str], **options: Any) -> Server:
-    """Return a server behind a URL."""
-
-    def connect(_: ServerFolders | None, __: Mapping[str, str]) -> Channel:
-        return HttpChannel(url, headers, options.get("timeout", 10.0))
-
-    return Server(url, "url", connect, None, headers=headers, **options)
 
 
 def of_registry(target: str, **options: Any) -> Server:
@@ -102,98 +187,6 @@ def in_process(tools: Any, target: str, **options: Any) -> Server:
         return PipeChannel(os.fdopen(ours[0], "rb"), os.fdopen(theirs[1], "wb", 0))
 
     return Server(target, "objects", connect, None, **options)
-
-
-def server_of(target: Any, **options: Any) -> Server:
-    """Return the server that a target means.
-
-    Args:
-        target: a URL; `mcp:COMMAND`, or a command as words; `process:COMMAND`, a program of `tools_of`;
-            `MODULE:REGISTRY`; or tools themselves.
-        options: options of `Server`, and `headers` for a URL.
-
-    Raises:
-        ProbeError: it can't be read, or an option isn't for such a target.
-        TypeError: the target has another type.
-    """
-    headers: Mapping[str, str] = options.pop("headers", None) or {}
-    target = checked_target(target, headers=headers, **options)
-    if not isinstance(target, str):
-        return _of_objects(target, options)
-    if _is_url(target):
-        return of_url(target, headers, **options)
-    kind, _, command = target.partition(":")
-    if kind in ("mcp", "process"):
-        words = _words(command)
-        return of_command(words, target, **options) if kind == "mcp" else _of_program(words, target, options)
-    return (
-        of_command(_words(target), target, **options)
-        if _is_command(target)
-        else of_registry(target, **options)
-    )
-
-
-def checked_target(target: Any, **options: Any) -> Any:
-    """Check that a target can have some options; return it, with tools as a registry or an executor.
-
-    Args:
-        target: as for `server_of`.
-        options: options of a probe.
-
-    Raises:
-        ProbeError: an option isn't for such a target.
-        TypeError: the target has another type.
-    """
-    if options.get("headers") and not _is_url(target):
-        what = "a URL: this target gets no requests of HTTP"
-        raise _not_for(what, "headers", "--header")
-    if options.get("context") and not _is_module(target):
-        what = "the tools of a module: another server has what it needs, and an executor has its own"
-        raise _not_for(what, "context", "--context")
-    is_started = isinstance(target, str) or _are_words(target)
-    for name in ("setup", "env"):
-        if options.get(name) and (_is_url(target) or not is_started):
-            what = "a server that is started here"
-            raise _not_for(what, name, f"--{name}")
-    if is_started or isinstance(target, (Executor, Registry)):
-        return target
-    try:
-        return Registry(target)
-    except TypeError as error:
-        message = f"a target is a command, a URL, MODULE:REGISTRY or tools; as tools: {error}"
-        raise TypeError(message) from None
-
-
-def _is_module(target: Any) -> bool:
-    """Return whether a target is the name of a module, with or without a name in it."""
-    if not isinstance(target, str) or _is_url(target) or target.startswith(("mcp:", "process:")):
-        return False
-    return not _is_command(target)
-
-
-def _is_url(target: Any) -> bool:
-    return isinstance(target, str) and target.lower().startswith(("http://", "https://"))
-
-
-def _not_for(what: str, argument: str, option: str) -> ProbeError:
-    return ProbeError(*[f"{name} is for {what}" for name in (argument, option)])
-
-
-def _is_command(target: str) -> bool:
-    """Return whether a target is a command, rather than the name of a module."""
-    return " " in target.strip() or (not target.endswith(".py") and shutil.which(target) is not None)
-
-
-def _are_words(target: Any) -> bool:
-    """Return whether a target is the words of a command, rather than tools."""
-    return is_array(target) and bool(target) and all(isinstance(word, str) for word in target)
-
-
-def _of_objects(target: Any, options: dict[str, Any]) -> Server:
-    if _are_words(target):
-        words: list[str] = target
-        return of_command(words, shlex.join(words), **options)
-    return in_process(target, f"{type(target).__name__} in this process", **options)
 
 
 def _of_program(words: list[str], target: str, options: dict[str, Any]) -> Server:
