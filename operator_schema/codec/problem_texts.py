@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..findings import Finding
 from ..immutable import instead_of
-from ..introspect.node_kinds import received_types, shape_of, spread_members, tag_of
+from ..introspect.node_kinds import received_types, shape_of, spread_members
 from ..introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -27,6 +27,7 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
+from ..introspect.union_plans import tag_of
 from ..json_values import JSON_TYPES, MAX_INTEGER_DIGITS, fits_types, is_array, is_object, type_of
 from ..message_text import (
     EXCERPT_LENGTH,

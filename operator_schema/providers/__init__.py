@@ -12,7 +12,7 @@ from ..lazy import AnsweringPath, absent_name, names_meant
 
 if TYPE_CHECKING:
     from ..rounds import ToolChoice as ToolChoice
-    from ..schema.style import Dialect as Dialect
+    from ..schema.dialect import Dialect as Dialect
     from .answer import Answer as Answer
     from .answer import AnswerError as AnswerError
     from .answer import ResponseError as ResponseError
@@ -45,7 +45,7 @@ _HOMES = {
     "Answer": ".answer",
     "AnswerError": ".answer",
     "Delta": ".stream",
-    "Dialect": "..schema.style",
+    "Dialect": "..schema.dialect",
     "Features": ".tool_names",
     "Grammar": ".special_calls",
     "HostedTool": ".tool_names",

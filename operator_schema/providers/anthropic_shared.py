@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..schema.style import Dialect
+from ..schema.dialect import Dialect
 from .tool_names import IdRule, NameRule, Rules
 from .wire_format import DATED_FORMATS
 

@@ -6,8 +6,8 @@ from ast import literal_eval
 from typing import TYPE_CHECKING, Any
 
 from ..message_text import checked_switch, checked_text, quote, received
+from ..schema.dialect import Dialect
 from ..schema.keywords import KEYWORDS
-from ..schema.style import Dialect
 from ..similar_names import nearest
 from .tool_names import Features, HostedTool, IdRule, NameRule, Rules
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..json_values import is_array, is_object, to_json_text
-from ..schema.style import Dialect
+from ..schema.dialect import Dialect
 from ..tools import RawCall
 from .answer import CONTAINER, Answer, marked_if_cut
 from .call_ids import UNNAMED

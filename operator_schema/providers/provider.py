@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from ..codec.codec import Codec
     from ..rounds import Offer, Registry, Toolset, Turn
-    from ..schema.style import Dialect
+    from ..schema.dialect import Dialect
     from ..tools import RawCall, Tool, ToolResult
     from .output import AskedOutput
     from .report import Report

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Self
 
+    from ..schema.dialect import Dialect
     from ..schema.dialect_renderer import DialectSchema
     from ..schema.request_sizes import Size
     from ..schema.root_composition import Uncomposed
-    from ..schema.style import Dialect
     from ..tools import Tool
     from .tool_names import Features, NameRule, Rules
     from .wire_format import Wanted, Wire

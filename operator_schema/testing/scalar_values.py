@@ -31,8 +31,9 @@ from hypothesis import strategies as st
 
 from ..codec.interpret import SCALARS
 from ..codec.problems import INVALID, Trial
-from ..introspect.constraints import bounds_of, limits_of, nearest_float
+from ..introspect.decimal_limits import limits_of
 from ..introspect.local_times import LOCAL_DATETIME, LOCAL_TIME
+from ..introspect.number_bounds import bounds_of, nearest_float
 from ..introspect.shipped_leaves import shipped_leaf
 from ..json_values import choice_key, has_surrogate, is_array, is_object
 from ..schema.keywords import NUMBERS, Constraints

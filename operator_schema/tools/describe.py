@@ -15,7 +15,8 @@ from ..introspect.node_kinds import flat_members
 from ..introspect.nodes import NULL, LeafNode, ObjectNode, RefNode, UnionNode
 from ..json_values import MAX_DEPTH, copy_json, is_array, is_object, to_json_text
 from ..message_text import listed, one_line
-from ..schema.references import rebuilt, with_references_resolved
+from ..schema.moved_definitions import with_references_resolved
+from ..schema.references import rebuilt
 from ..schema.render import Renderer
 from ..similar_names import nearest
 from .function import tool

@@ -29,8 +29,7 @@ from ..errors import DecodeError
 from ..findings import Finding
 from ..immutable import Value
 from ..introspect.hints import Unresolved, name_of
-from ..introspect.leaf_checks import misfit
-from ..introspect.leaves import CheckedEncoder, SchemaLeaf, described_leaf, trusted_leaf
+from ..introspect.leaves import CheckedEncoder, SchemaLeaf, described_leaf, misfit, trusted_leaf
 from ..introspect.nodes import LeafNode, ObjectNode
 from ..json_values import MAX_PROBLEMS, copy_json
 from ..message_text import class_name, clip, excerpt, key_step, one_line, quote, received

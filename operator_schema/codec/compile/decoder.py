@@ -12,7 +12,6 @@ import re
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...introspect.node_kinds import make_plan
 from ...introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -27,6 +26,7 @@ from ...introspect.nodes import (
     UnionNode,
 )
 from ...introspect.overlaps import Objects
+from ...introspect.union_plans import make_plan
 from ...json_values import MAX_COLLISIONS, MAX_KEY_DIGITS, copy_json
 from ...message_text import class_name
 from ...schema.keywords import INTEGER_KEY
@@ -39,8 +39,8 @@ from .writer import MAX_PLACES, Writer, nodes_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ...introspect.node_kinds import Tag, UnionPlan
     from ...introspect.nodes import Field, Node
+    from ...introspect.union_plans import Tag, UnionPlan
     from ..construction import Way
     from .writer import Function, GeneratedSource, Method, Refusal
 
