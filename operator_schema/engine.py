@@ -25,20 +25,15 @@ if TYPE_CHECKING:
     from .codec.partial import Partial as Partial
     from .codec.shortcuts import decode_json as decode_json
     from .introspect.ambiguity_checks import ADD_TAG as ADD_TAG
-    from .introspect.constraints import Bound as Bound
-    from .introspect.constraints import bounds_of as bounds_of
-    from .introspect.constraints import is_decimal as is_decimal
-    from .introspect.constraints import limits_of as limits_of
+    from .introspect.decimal_limits import is_decimal as is_decimal
+    from .introspect.decimal_limits import limits_of as limits_of
     from .introspect.graph_traversal import ParameterPart as ParameterPart
     from .introspect.graph_traversal import places_of as places_of
     from .introspect.leaves import SchemaLeaf as SchemaLeaf
     from .introspect.local_times import LOCAL_DATETIME as LOCAL_DATETIME
     from .introspect.local_times import LOCAL_TIME as LOCAL_TIME
-    from .introspect.node_kinds import Tag as Tag
-    from .introspect.node_kinds import choices_of as choices_of
     from .introspect.node_kinds import flat_members as flat_members
     from .introspect.node_kinds import json_types_of as json_types_of
-    from .introspect.node_kinds import tag_of as tag_of
     from .introspect.nodes import AnyNode as AnyNode
     from .introspect.nodes import ArrayNode as ArrayNode
     from .introspect.nodes import EnumNode as EnumNode
@@ -55,10 +50,15 @@ if TYPE_CHECKING:
     from .introspect.nodes import TupleNode as TupleNode
     from .introspect.nodes import UnionNode as UnionNode
     from .introspect.nodes import is_null as is_null
+    from .introspect.number_bounds import Bound as Bound
+    from .introspect.number_bounds import bounds_of as bounds_of
     from .introspect.overlaps import overlapping_names as overlapping_names
     from .introspect.pydantic_models import guessed_unions as guessed_unions
     from .introspect.shipped_leaves import shipped_leaf as shipped_leaf
     from .introspect.source_code import place_of as place_of
+    from .introspect.union_plans import Tag as Tag
+    from .introspect.union_plans import choices_of as choices_of
+    from .introspect.union_plans import tag_of as tag_of
     from .schema.current_draft import in_current_draft as in_current_draft
     from .schema.current_draft import unsaid_parts as unsaid_parts
     from .schema.dialect_renderer import GIVE_TOOLS as GIVE_TOOLS
@@ -91,17 +91,19 @@ else:
             "..codec.fitting": "Fitting",
             "..codec.shortcuts": "decode_json",
             "..introspect.ambiguity_checks": "ADD_TAG",
-            "..introspect.constraints": "Bound bounds_of is_decimal limits_of",
+            "..introspect.decimal_limits": "is_decimal limits_of",
             "..introspect.graph_traversal": "ParameterPart places_of",
             "..introspect.leaves": "SchemaLeaf",
             "..introspect.local_times": "LOCAL_DATETIME LOCAL_TIME",
-            "..introspect.node_kinds": "Tag choices_of flat_members json_types_of tag_of",
+            "..introspect.node_kinds": "flat_members json_types_of",
             "..introspect.nodes": "AnyNode ArrayNode EnumNode Field Graph LeafNode LiteralNode "
             "MapNode Node ObjectNode RefNode ScalarNode Target TupleNode UnionNode is_null",
+            "..introspect.number_bounds": "Bound bounds_of",
             "..introspect.overlaps": "overlapping_names",
             "..introspect.pydantic_models": "guessed_unions",
             "..introspect.shipped_leaves": "shipped_leaf",
             "..introspect.source_code": "place_of",
+            "..introspect.union_plans": "Tag choices_of tag_of",
             "..schema.current_draft": "in_current_draft unsaid_parts",
             "..schema.dialect_renderer": "GIVE_TOOLS",
             "..schema.document": "DocumentCodec SchemaDocument",

@@ -26,9 +26,9 @@ from ..introspect.nodes import (
 )
 from ..json_values import MAX_DEPTH, choice_key
 from ..message_text import quote, received
-from ..schema.dialect_writing import WITH_WORDS, said_of, short_json
 from ..schema.document import DocumentCodec, SchemaDocument
 from ..schema.keywords import keywords_of
+from ..schema.schema_words import WITH_WORDS, said_of, short_json
 from ..tools import tools_of
 from .declaration_syntax import LANGUAGES, DeclaredEntry, one_line
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..findings import Finding
 from ..introspect.ambiguity_checks import node_name
-from ..introspect.node_kinds import choices_of, shape_of
+from ..introspect.node_kinds import shape_of
 from ..introspect.overlaps import Objects
+from ..introspect.union_plans import choices_of
 from ..message_text import excerpt, listed, one_line, quote, received
 
 if TYPE_CHECKING:

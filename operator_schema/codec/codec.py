@@ -114,7 +114,7 @@ class Codec(Generic[T]):
         try:
             graph = walk.checked_graph(annotation, own_name, checked["param_descriptions"], _default_faults)
         except Exception as error:  # noqa: BLE001  # a class may do anything when it is read
-            from ..introspect.remedies import raise_for
+            from ..introspect.registration_errors import raise_for
 
             raise_for(error, own_name, "type")
         self._hold(graph, annotation, own_name, checked)

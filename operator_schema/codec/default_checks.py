@@ -163,7 +163,7 @@ class DefaultChecks:
             yield from problems
             return
         from ..findings import about_type  # only what is wrong pays for it
-        from ..introspect.foreign_classes import fault_of_default
+        from ..introspect.foreign_metadata import fault_of_default
 
         default = entry.field.default if what == "default" else MISSING
         fault = fault_of_default(default)

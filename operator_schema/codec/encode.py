@@ -12,7 +12,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from ..introspect.leaves import SchemaLeaf
-from ..introspect.node_kinds import NO_ARRAYS, flat_members, is_exactly, may_be, shape_of, tag_of
+from ..introspect.node_kinds import NO_ARRAYS, flat_members, is_exactly, may_be, shape_of
 from ..introspect.nodes import (
     ANY,
     NULL,
@@ -389,6 +389,8 @@ class EncodeRun:
 
     def _also_fitting(self, node: UnionNode, member: Node, encoded: dict[str, Any], depth: int) -> list[Node]:
         """Return the other members of a union that take a member's JSON value without unused keys."""
+        from ..introspect.union_plans import tag_of  # values of most types are never compared so
+
         members = flat_members(node, self.definitions)
         if tag_of(members) is not None:
             return []

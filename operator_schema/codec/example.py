@@ -8,7 +8,6 @@ from math import inf, nextafter
 from sys import float_info
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..introspect.constraints import Bounds, bounds_of
 from ..introspect.node_kinds import flat_members
 from ..introspect.nodes import (
     AnyNode,
@@ -24,6 +23,7 @@ from ..introspect.nodes import (
     UnionNode,
     resolve,
 )
+from ..introspect.number_bounds import Bounds, bounds_of
 from ..json_values import is_object, plain_number
 from ..schema.keywords import TEXTS, Constraints
 from .interpret import SCALARS, interpret
@@ -32,8 +32,8 @@ from .problems import INVALID, Trial
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..introspect.constraints import Bound
     from ..introspect.nodes import Field, Graph, Node, Target
+    from ..introspect.number_bounds import Bound
 
 
 _LONGEST = 100

@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..introspect.node_kinds import received_types, shape_of, spread_members, tag_of
+from ..introspect.node_kinds import received_types, shape_of, spread_members
 from ..introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -21,6 +21,7 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
+from ..introspect.union_plans import tag_of
 from ..json_values import JSON_TYPES
 from ..message_text import clip, excerpt, one_line, quote
 from ..schema.keywords import SIGNS

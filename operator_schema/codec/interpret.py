@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ..introspect.leaves import SchemaLeaf
-    from ..introspect.node_kinds import UnionPlan
     from ..introspect.nodes import Field, Graph, Node, ScalarType, Target
+    from ..introspect.union_plans import UnionPlan
     from ..message_text import Path
     from ..schema.keywords import Constraints
     from ..schema.written import WrittenSchema
@@ -264,7 +264,7 @@ class DecodeState:
         """Return the plan for choosing the member of a union."""
         plan = self.plans.get(id(node))
         if plan is None:
-            from ..introspect.node_kinds import make_plan
+            from ..introspect.union_plans import make_plan
 
             plan = self.plans[id(node)] = make_plan(node, self.definitions)
         return plan
@@ -590,7 +590,7 @@ class DecodeRun:
         fitting = [member for member in candidates if self._fits(member, value, depth)]
         if not self.builds:
             return object() if fitting else self.problems.no_match(path, node, value)
-        from ..introspect.node_kinds import meant_object, nearest_objects  # loaded already, by the plan
+        from ..introspect.meant_objects import meant_object, nearest_objects  # loaded already, by the plan
 
         if not fitting:
             meant = meant_object(candidates, value, self.shared.definitions)

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 from ..findings import Finding
 from ..immutable import instead_of
 from ..introspect.node_kinds import received_types, shape_of, spread_members
-from ..introspect.nodes import ArrayNode, EnumNode, LeafNode, LiteralNode, ScalarNode
+from ..introspect.nodes import (
+    ArrayNode,
+    EnumNode,
+    LeafNode,
+    LiteralNode,
+    ObjectNode,
+    ScalarNode,
+    UnionNode,
+)
 from ..json_values import MAX_INTEGER_DIGITS, fits_types, is_array, is_object, type_of
 from ..message_text import (
     EXCERPT_LENGTH,

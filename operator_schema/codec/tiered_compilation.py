@@ -11,8 +11,8 @@ from .problems import GiveUp
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..introspect.node_kinds import UnionPlan
     from ..introspect.nodes import Graph
+    from ..introspect.union_plans import UnionPlan
     from .compile.writer import Method, Refusal
     from .interpret import FillerOf
 

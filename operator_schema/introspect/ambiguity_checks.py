@@ -12,17 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..findings import Finding, about_type
 from ..json_values import JSON_TYPES, choice_key
 from ..message_text import excerpt, listed, quote
-from .hints import show_value
-from .node_kinds import (
-    TRAITS,
-    field_choices,
-    flat_members,
-    parts_of,
-    received_types,
-    shape_of,
-    tags_of,
-    visit,
-)
+from .node_kinds import TRAITS, flat_members, parts_of, received_types, shape_of, visit
 from .nodes import (
     UNKNOWN,
     AnyNode,
@@ -43,6 +33,8 @@ from .nodes import (
 )
 from .overlaps import Objects
 from .shipped_leaves import shipped_leaf
+from .shown_annotations import show_value
+from .union_plans import field_choices, tags_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence

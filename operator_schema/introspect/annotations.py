@@ -27,7 +27,7 @@ from typing import (
 from ..json_values import LONGEST_BITS, choice_key, has_surrogate
 from ..message_text import excerpt, one_line
 from .classes import docstring_parser, own_docstring
-from .hints import Place, name_of, show_annotation, show_value
+from .hints import name_of
 from .leaves import has_attribute
 from .nodes import (
     ANY,
@@ -51,6 +51,7 @@ from .nodes import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
 
+    from .hints import Place
     from .nodes import Node
     from .protocols import Reader
 
@@ -206,6 +207,8 @@ def _map_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
 
 
 def _complain_keys(reader: Reader, annotation: Any, keys: Node, place: Place) -> Node:
+    from .shown_annotations import show_annotation  # only complaints need it
+
     if isinstance(keys, ScalarNode) and keys.type == "integer":
         message = (
             f"the keys of {show_annotation(annotation)} have limits, which JSON Schema can't put on keys"
@@ -256,16 +259,23 @@ def _literal(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Plac
         members = tuple(
             [arg if isinstance(arg, Enum) else value for value, arg in zip(values, args, strict=True)]
         )
-    if MISSING in values:
-        message = (
-            f"{show_annotation(annotation)} has {excerpt(args[values.index(MISSING)])}, which JSON can't hold"
-        )
-        return reader.complain(place, "unsupported", message, "Use strings, numbers, booleans and None")
     table = dict(zip(map(choice_key, values), members, strict=True))
-    if len(table) < len(values):
-        message = f"two values of {show_annotation(annotation)} are the same in JSON"
-        return reader.complain(place, "ambiguous", message, "Leave one of them out")
+    if MISSING in values or len(table) < len(values):
+        return _complain_choices(reader, annotation, args, values, place)
     return LiteralNode(values, tuple(table.values()), table)
+
+
+def _complain_choices(
+    reader: Reader, annotation: Any, args: tuple[Any, ...], values: tuple[Any, ...], place: Place
+) -> Node:
+    from .shown_annotations import show_annotation  # only complaints need it
+
+    shown = show_annotation(annotation)
+    if MISSING not in values:
+        message = f"two values of {shown} are the same in JSON"
+        return reader.complain(place, "ambiguous", message, "Leave one of them out")
+    message = f"{shown} has {excerpt(args[values.index(MISSING)])}, which JSON can't hold"
+    return reader.complain(place, "unsupported", message, "Use strings, numbers, booleans and None")
 
 
 def _enum(reader: Reader, cls: type[Enum], _args: tuple[Any, ...], place: Place) -> Node:
@@ -278,6 +288,8 @@ def _enum(reader: Reader, cls: type[Enum], _args: tuple[Any, ...], place: Place)
         written: Any = member._value_ if is_usual else member.value
         value = written if type(written) is str and written.isascii() else _plain(written)
         if value is MISSING:
+            from .shown_annotations import show_value  # only complaints need it
+
             shown, what = (one_line(show_value(part), 60) for part in (member, written))
             message = f"{shown} has the value {what}, which isn't a JSON scalar"
             return reader.complain(place, "bad_enum", message, "Use strings, numbers, booleans and None")

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from .nodes import ObjectForm
 
 
+DESCRIPTIONS = "param_descriptions"
+"""The attribute in which a class describes its fields."""
+
+
 class Declared:
     """One field as its class declares it.
 
@@ -231,7 +235,7 @@ def is_closed(cls: Any, form: ObjectForm) -> bool:
     if form == "struct":
         return bool(cls.__struct_config__.forbid_unknown_fields)
     if "pydantic" in sys.modules:
-        from .foreign_classes import forbids_extra
+        from .pydantic_settings import forbids_extra
 
         if forbids_extra(cls):
             return True

@@ -1,4 +1,4 @@
-"""Reads the metadata of `Annotated`: constraints, the numbers that they allow, descriptions and leaves.
+"""What does the metadata of `Annotated` mean: constraints, descriptions and leaves?
 
 Constraints are those of the annotated-types vocabulary. They are recognised by their attributes (`ge`,
 `max_length` …), so that `annotated_types` needn't be installed, and metadata of other libraries with the same
@@ -9,119 +9,30 @@ from __future__ import annotations
 
 import re
 import sys
-from math import inf, isfinite, nextafter
-from sys import float_info
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast, get_origin
+from math import isfinite
+from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_origin
 
 from ..findings import UnfitError
-from ..immutable import Value
 from ..json_values import LONGEST_BITS, has_surrogate, is_object
 from ..message_text import excerpt, one_line, received
-from ..schema.keywords import KEYWORDS, LIMITS, NUMBERS, Constraints, LimitError, is_no_multiple, keywords_of
-from .foreign_classes import is_foreign, translate
-from .hints import FieldPlace, is_annotation, is_type, name_of, show_value
-from .leaf_checks import misfit, shown_schema
-from .leaves import (
-    IMPORT_OWN,
-    SchemaLeaf,
-    as_leaf,
-    copy_of_leaf,
-    received_leaf,
-    trusted_leaf,
-)
+from ..schema.keywords import KEYWORDS, LIMITS, NUMBERS, Constraints, has_exact_step
+from .decimal_limits import is_decimal, limit_leaf, limits_of
+from .foreign_metadata import is_foreign, translate
+from .hints import FieldPlace, is_type, name_of
+from .leaves import IMPORT_OWN, SchemaLeaf, as_leaf, copy_of_leaf, received_leaf
 from .nodes import UNKNOWN, ArrayNode, LeafNode, MapNode, Node, RefNode, ScalarNode, UnionNode, is_null
+from .number_bounds import bounds_of
+from .shown_annotations import is_annotation, show_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from fractions import Fraction
+    from collections.abc import Iterable
 
     from ..findings import TypeCode
-    from .foreign_classes import Translation
+    from .foreign_metadata import Translation
     from .hints import Place
     from .protocols import Reader
 
 
-class Bound(NamedTuple):
-    """One end of a range of numbers.
-
-    Attributes:
-        limit: the end of the range.
-        is_open: whether the limit itself is outside.
-    """
-
-    limit: float
-    is_open: bool
-
-
-class Bounds(NamedTuple):
-    """A range of numbers; None for an end that is open to infinity."""
-
-    low: Bound | None
-    high: Bound | None
-
-    def multiples(self, step: float | Fraction = 1) -> tuple[int | None, int | None]:
-        """Return the factors of the least and the greatest multiple of a step in the range."""
-        least = most = None
-        if self.low is not None:
-            over, under = _quotient(self.low.limit, step)
-            least = over // under + 1 if self.low.is_open else -(-over // under)
-        if self.high is not None:
-            over, under = _quotient(self.high.limit, step)
-            most = -(-over // under) - 1 if self.high.is_open else over // under
-        return least, most
-
-    def floats(self) -> tuple[float, float]:
-        """Return the least and the greatest float in the range."""
-        least = most = None
-        if self.low is not None:
-            least = nearest_float(self.low.limit, inf, strict=self.low.is_open)
-        if self.high is not None:
-            most = nearest_float(self.high.limit, -inf, strict=self.high.is_open)
-        greatest = float_info.max
-        least = -greatest if least is None else max(least, -greatest)
-        most = greatest if most is None else min(most, greatest)
-        # -0.0 as the least and 0.0 as the greatest float, so that both zeros are within.
-        return least or -0.0, most or 0.0
-
-
-def bounds_of(constraints: Constraints) -> Bounds:
-    """Return the range within the limits on numbers; the tighter one counts if a side has two."""
-    lows: list[Bound] = []
-    highs: list[Bound] = []
-    for row in NUMBERS:
-        limit = getattr(constraints, row.slot)
-        if limit is not None and row.tighter is not None:
-            bound = Bound(limit, row.breaks(limit, limit))
-            (lows if row.tighter is max else highs).append(bound)
-    low = max(lows, default=None)
-    high = min(highs, key=lambda bound: (bound.limit, not bound.is_open), default=None)
-    return Bounds(low, high)
-
-
-def _quotient(limit: float, step: float | Fraction) -> tuple[int, int]:
-    numerator, denominator = limit.as_integer_ratio()
-    divisor, unit = step.as_integer_ratio()
-    return numerator * unit, denominator * divisor
-
-
-def nearest_float(limit: float, towards: float, *, strict: bool) -> float:
-    """Return the float nearest to a limit on one of its sides.
-
-    Args:
-        limit: any finite number.
-        towards: plus or minus infinity: the side of the limit.
-        strict: whether the limit itself is excluded.
-    """
-    try:
-        number = float(limit)
-    except OverflowError:
-        return inf if limit > 0 else -inf
-    is_outside = number < limit if towards > 0 else number > limit
-    return nextafter(number, towards) if is_outside or (strict and number == limit) else number
-
-
-# Up to this denominator every validator calculates exactly.
-_EXACT_DENOMINATOR = 2**20
 _EXACT_INTEGER = 2**53
 
 _PYTHON_SYNTAX = re.compile(r"\(\?[aiLmsux(P#>]|\\[AZ]|[*+?}]\+")
@@ -200,11 +111,6 @@ def _of_decimal(value: Any) -> object:
 _MOST_DECIMAL_PLACES = 300
 
 
-def _has_exact_step(constraints: Constraints) -> bool:
-    step = constraints.multiple_of
-    return step is None or step.as_integer_ratio()[1] <= _EXACT_DENOMINATOR
-
-
 def _checked_length(name: str, value: object, item: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         message = f"{name} of {_show(item)} is {received(value)}, not a number of items"
@@ -269,7 +175,7 @@ def constrained(node: Node, constraints: Constraints) -> Node:
             for slot in Constraints.__slots__:
                 if getattr(constraints, slot) is not None and slot not in allowed:
                     raise _unfit_limit(slot, node)
-            if not _has_exact_step(constraints):
+            if not has_exact_step(constraints):
                 message = (
                     f"multiple_of {excerpt(constraints.multiple_of)} has no exact binary form,"
                     " so validators disagree about it"
@@ -306,7 +212,7 @@ def _limited(leaf: SchemaLeaf[Any], constraints: Constraints) -> SchemaLeaf[Any]
             raise UnfitError(message, "Leave it out, or change the type")
     together = _together(limits_of(leaf), constraints)
     _refuse_contradiction(ScalarNode("number"), together)
-    return limit_leaf(leaf, together, _has_exact_step(together))
+    return limit_leaf(leaf, together)
 
 
 _ON_NUMBERS = frozenset([row.slot for row in NUMBERS])
@@ -489,124 +395,3 @@ def _text(item: object) -> str | None:
     """Return the text of a description: a string, or the `Doc` of PEP 727."""
     text = item if isinstance(item, str) else getattr(item, "documentation", None)
     return text if isinstance(text, str) else None
-
-
-def is_decimal(leaf: SchemaLeaf[Any]) -> bool:
-    """Return whether a leaf is one of decimal numbers."""
-    decimal = sys.modules.get("decimal")
-    return decimal is not None and issubclass(leaf.type, decimal.Decimal)
-
-
-def limits_of(leaf: SchemaLeaf[Any]) -> Constraints | None:
-    """Return the limits that `limit_leaf` put on a leaf."""
-    return leaf.decode.limits if isinstance(leaf.decode, Limited) else None
-
-
-def limit_leaf(leaf: SchemaLeaf[Any], limits: Constraints, exact_step: bool) -> SchemaLeaf[Any]:
-    """Make a leaf that refuses decimals beyond limits.
-
-    Args:
-        leaf: a leaf of decimals; its own limits are replaced.
-        limits: the limits on numbers; they allow at least one number.
-        exact_step: whether validators agree about `multiple_of`, so that the schema may have it.
-
-    Raises:
-        UnfitError: no value is within the limits.
-    """
-    base: SchemaLeaf[Any] = leaf.decode.leaf if isinstance(leaf.decode, Limited) else leaf
-    from .shipped_leaves import shipped_leaf  # loaded already, unless the leaf is somebody's own
-
-    words = " and ".join([words for _, _, words in _rules(limits)])
-    schema = {**base.json_schema, "description": f"decimal number, {words}"}
-    if base is shipped_leaf(base.type):
-        schema |= keywords_of(limits, "number")
-        if not exact_step:
-            del schema["multipleOf"]
-    else:  # its JSON numbers may have another unit
-        schema = shown_schema(schema)
-    decode = Limited(base, limits, exact_step)
-    for sample in _samples(base, limits):
-        try:
-            decode.check(sample)
-        except ValueError:
-            continue
-        if misfit(schema, base.encode(sample)) is None:
-            return trusted_leaf(base.type, schema, decode, _LimitedWriter(decode), sample, base.rank)
-    message = f"no decimal that is {words} was found"
-    raise UnfitError(message, "Widen the limits")
-
-
-class Limited(Value):
-    """Decodes like another leaf, within limits.
-
-    Attributes:
-        leaf: the other leaf.
-        limits: the limits on the decoded values.
-        exact_step: whether a number also has to be a multiple in its form as a float.
-    """
-
-    leaf: SchemaLeaf[Any]
-    limits: Constraints
-    exact_step: bool
-
-    def __call__(self, value: Any) -> Any:
-        """Return the decimal for a JSON value."""
-        decoded = self.leaf.decode(value)
-        self.check(decoded)
-        if isinstance(value, float) and self.exact_step:
-            step = self.limits.multiple_of
-            if step is not None and is_no_multiple(value, step):
-                message = f"as a number of JSON it isn't a multiple of {excerpt(step)}; write it as a string"
-                raise LimitError(message)
-        return decoded
-
-    def check(self, number: Any) -> None:
-        """Raise ValueError for a decimal that breaks a limit."""
-        for breaks, limit, words in _rules(self.limits):
-            if breaks(number, _exact(type(self.leaf.placeholder), limit)):
-                message = f"it must be {words}"
-                raise LimitError(message)
-
-
-class _LimitedWriter(Value):
-    """Encodes like another leaf, within limits."""
-
-    decode: Limited
-
-    def __call__(self, number: Any) -> Any:
-        """Return the JSON value for a decimal."""
-        encoded = self.decode.leaf.encode(number)
-        self.decode.check(number)
-        return encoded
-
-
-_Rule = tuple["Callable[[Any, Any], bool]", float, str]
-
-
-def _rules(limits: Constraints) -> Iterator[_Rule]:
-    for row in NUMBERS:
-        limit = getattr(limits, row.slot)
-        if limit is not None:
-            yield row.breaks, limit, f"{row.sign} {excerpt(limit)}"
-
-
-def _exact(cls: Any, limit: float) -> Any:
-    """Return a limit as a decimal with the digits as written: 0.1, not the float nearest to it."""
-    return cls(int(limit) if float.is_integer(float(limit)) else repr(limit))
-
-
-def _samples(leaf: SchemaLeaf[Any], limits: Constraints) -> Iterator[Any]:
-    """Yield decimals to try: plain ones, then some near a limit, which are probably within all limits."""
-    placeholder: Any = leaf.placeholder
-    cls = placeholder.__class__
-    yield placeholder
-    numerator, denominator = _exact(cls, limits.multiple_of or 1).as_integer_ratio()
-    ends = [_exact(cls, bound.limit) for bound in bounds_of(limits) if bound is not None]
-    for end in ends or [cls(0)]:
-        yield end
-        count = int(end * denominator) // numerator
-        for steps in (count, count + 1, count - 1, count + 2):
-            multiple = cls(steps * numerator)
-            yield multiple if denominator == 1 else multiple / denominator
-    if len(ends) > 1:
-        yield (ends[0] + ends[1]) / 2

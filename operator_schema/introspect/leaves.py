@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import builtins
     from collections.abc import Callable, Iterable, Mapping
 
+    from ..findings import Finding
+
 
 _MODULE = ".introspect.leaves"
 _OWN_PACKAGE = __name__.removesuffix(_MODULE)
@@ -144,6 +146,12 @@ def described_leaf(
     from .leaf_checks import described_schema
 
     return trusted_leaf(cls, described_schema(cls, json_schema), decode, encode, placeholder, 0)
+
+
+def misfit(shown: Mapping[str, Any], value: object) -> Finding | None:
+    """Return the first way in which a JSON value breaks a leaf's schema; None if it fits."""
+    judge: Any = getattr(shown, "judge", None)
+    return None if judge is None else next(iter(judge.problems(value)), None)
 
 
 _registered: dict[type, SchemaLeaf[Any]] = {}

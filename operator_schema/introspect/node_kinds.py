@@ -1,8 +1,7 @@
-"""One table of facts about each kind of node, for all modules: a new kind gets its row here.
+"""What does each kind of node have in common with the others? One table: a new kind gets its row here.
 
 Each column is a function of a node of that kind. `flat_members` and `visit` follow references and enter inner
-nodes, so that no other module has to; `Distinct` finds equal nodes. The plan of a union says how its members
-are distinguished.
+nodes, so that no other module has to; `Distinct` finds equal nodes.
 """
 
 from __future__ import annotations
@@ -12,15 +11,13 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ..immutable import Value, content_of
-from ..json_values import JSON_TYPES, choice_key, type_of
+from ..json_values import JSON_TYPES, type_of
 from .leaves import SchemaLeaf
 from .nodes import (
-    TAKERS,
     UNKNOWN,
     AnyNode,
     ArrayNode,
     EnumNode,
-    Field,
     LeafNode,
     LiteralNode,
     MapNode,
@@ -30,12 +27,11 @@ from .nodes import (
     Target,
     TupleNode,
     UnionNode,
-    is_null,
     resolve,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping
 
     from .nodes import Node
 
@@ -408,220 +404,3 @@ class Distinct:
         # The table of a choice follows from its values and members; classes, members of an Enum
         # and defaults are what they are.
         return None if cls is dict else id(part)
-
-
-# --- unions ---------------------------------------------------------------------------------------
-# Members are distinguished by the JSON value alone, whatever their order. First by JSON type. Among strings,
-# enums and literals come before leaves, leaves go by their `rank`, plain strings come last. Objects go by a
-# discriminator, which `required_tags` makes required; without one, by which of them fits and leaves the
-# fewest keys unused, and what fits several is refused. Names and order never count. `ambiguity_checks` finds
-# members that can't be distinguished.
-
-
-class Tag(Value):
-    """The discriminator of a union: the key whose value selects one of its objects.
-
-    Attributes:
-        key: its JSON name.
-        members: `choice_key(value)` of each of its values to the member.
-        choices: a node with all its values, for messages.
-        required: whether each of the objects must have the key.
-    """
-
-    key: str
-    members: Mapping[Hashable, Node]
-    choices: LiteralNode
-    required: bool
-
-
-class UnionPlan(Value):
-    """How a union is decoded.
-
-    Attributes:
-        candidates: JSON type to the members that values of it may belong to. The first one that fits wins;
-            objects are compared with each other.
-        tag: the discriminator of its objects, if they have one.
-    """
-
-    candidates: Mapping[str, tuple[Node, ...]]
-    tag: Tag | None
-
-
-def make_plan(node: UnionNode, definitions: Mapping[Target, Node]) -> UnionPlan:
-    """Return which members of a union a value may belong to.
-
-    Args:
-        node: a union whose members can be distinguished.
-        definitions: the definitions of its graph.
-    """
-    members = flat_members(node, definitions)
-    known: dict[str, list[Node]] = {name: [] for name in JSON_TYPES}
-    for member in members:
-        for name in received_types(member):
-            known[name].append(member)
-    candidates = {
-        name: _ranked(name, several) if len(several) > 1 else tuple(several)
-        for name, several in known.items()
-    }
-    return UnionPlan(candidates, tag_of(members))
-
-
-def _ranked(json_type: str, members: list[Node]) -> tuple[Node, ...]:
-    return tuple(sorted(members, key=lambda member: _rank(member, json_type)))
-
-
-def _rank(node: Node, json_type: str) -> tuple[int, int]:
-    if isinstance(node, (LiteralNode, EnumNode)):
-        return 0, 0
-    if isinstance(node, LeafNode):
-        return 1, node.leaf.rank
-    return 2, TAKERS[json_type].index(node.type) if isinstance(node, ScalarNode) else 0
-
-
-def tag_of(members: Sequence[Node]) -> Tag | None:
-    """Return the discriminator by which the objects among members are chosen.
-
-    Of several, the one that each object requires wins, then the one with the fewest values, then the first
-    key in the alphabet.
-    """
-    return min(tags_of(members), key=lambda tag: (not tag.required, len(tag.members), tag.key), default=None)
-
-
-def tags_of(members: Sequence[Node], *, of_all: bool = True) -> list[Tag]:
-    """Return the discriminators of the objects among members: keys at which no two take the same value.
-
-    Args:
-        members: the members of a union; only objects count.
-        of_all: whether every object must have a fixed set of values at the key; otherwise two are enough.
-    """
-    shapes = [(member, shape) for member in members if (shape := shape_of(member)) is not None]
-    if len(shapes) < 2:  # noqa: PLR2004  # nothing to distinguish
-        return []
-    rows: dict[str, list[tuple[Node, Field]]] = {}
-    for member, shape in shapes:
-        for field in shape.fields:
-            if field_choices(field):
-                rows.setdefault(field.key, []).append((member, field))
-    least = len(shapes) if of_all else 2
-    return [tag for key, having in rows.items() if len(having) >= least for tag in _tags_at(key, having)]
-
-
-def _tags_at(key: str, rows: Sequence[tuple[Node, Field]]) -> list[Tag]:
-    """Return the discriminator at a key, if there is one; `rows` has the objects with few values there."""
-    values = [field_choices(field) for _, field in rows]
-    members = {
-        choice_key(value): node for (node, _), several in zip(rows, values, strict=True) for value in several
-    }
-    every = tuple([value for several in values for value in several])
-    if len(members) < len(every):
-        return []
-    table = {choice_key(value): value for value in every}
-    required = all(field.required for _, field in rows)
-    return [Tag(key, members, LiteralNode(every, every, table), required)]
-
-
-def field_choices(field: Field) -> tuple[Any, ...]:
-    """Return the JSON values of a field as `choices_of` does, with null if null means an absent key."""
-    values = choices_of(field.node)
-    return (*values, None) if values and field.absent_is_none and None not in values else values
-
-
-def choices_of(node: Node) -> tuple[Any, ...]:
-    """Return the JSON values of a node with a fixed set of values; an empty tuple for any other node."""
-    if isinstance(node, (LiteralNode, EnumNode)):
-        return node.values
-    if is_null(node):
-        return (None,)
-    if not isinstance(node, UnionNode):
-        return ()
-    several = [choices_of(member) for member in node.members]
-    return tuple([value for values in several for value in values]) if all(several) else ()
-
-
-# --- which object was meant -----------------------------------------------------------------------
-
-_LEVELS_COMPARED = 3
-_MOST_A_LEVEL = 1000
-
-
-def nearest_objects(members: Sequence[Node], value: dict[Any, Any]) -> list[Node]:
-    """Return the members of a union that leave the fewest keys of an object unused."""
-    counts = [unused_keys(member, value) for member in members]
-    least = min(counts, default=0)
-    return [member for member, count in zip(members, counts, strict=True) if count == least]
-
-
-def unused_keys(node: Node, value: dict[Any, Any]) -> int:
-    """Return how many keys of an object a member of a union leaves unused."""
-    return len(value.keys() - {field.key for field in _fields_of(node).fields})
-
-
-def meant_object(
-    members: Sequence[Node], value: dict[Any, Any], definitions: Mapping[Target, Node]
-) -> Node | None:
-    """Return the member of a union that was probably meant by an object that fits none of them.
-
-    Args:
-        members: the members that are objects.
-        value: the object.
-        definitions: the definitions of the graph.
-
-    Returns:
-        The nearest member; None if the keys and values don't decide.
-    """
-    by_keys = [_unused_and_lacking(member, value) for member in members]
-    best = min(by_keys)
-    unused, lacks = best
-    # Comparing values goes several levels deep: only members whose keys fit equally well need it.
-    nearest = [member for member, keys in zip(members, by_keys, strict=True) if keys == best]
-    if unused >= len(value) or (lacks and len(nearest) > 1):
-        return None
-    if len(nearest) == 1:
-        return nearest[0]
-    found = [((_mistakes(each, value, definitions), _absent_keys(each, value)), each) for each in nearest]
-    least = min(measure for measure, _ in found)
-    meant = [member for measure, member in found if measure == least]
-    return meant[0] if len(meant) == 1 else None
-
-
-def _mistakes(
-    node: Node, value: Any, definitions: Mapping[Target, Node], levels: int = _LEVELS_COMPARED
-) -> int:
-    """Return a score of how much a value differs from a node's values in JSON types, choices and keys.
-
-    Violations of the schema weigh more than unknown keys, and each level weighs more than all levels below
-    it.
-    """
-    unknown: int = _MOST_A_LEVEL ** (2 * levels)
-    weight = _MOST_A_LEVEL * unknown
-    json_type = type_of(value)
-    takers = [member for member in flat_members(node, definitions) if json_type in received_types(member)]
-    if len(takers) != 1 or not levels:
-        return 0 if takers else weight
-    taker = takers[0]
-    if isinstance(taker, (LiteralNode, EnumNode)):
-        return 0 if choice_key(value) in taker.table else weight
-    shape = shape_of(taker)
-    if shape is None:
-        return 0
-    unused, lacks = _unused_and_lacking(shape, value)
-    given = [field for field in shape.fields if value.get(field.key) is not None]
-    inner = sum([_mistakes(field.node, value[field.key], definitions, levels - 1) for field in given])
-    refused = lacks + (unused if shape.closed else 0)
-    return refused * weight + min(unused, _MOST_A_LEVEL - 1) * unknown + min(inner, unknown - 1)
-
-
-def _unused_and_lacking(node: Node, value: dict[Any, Any]) -> tuple[int, bool]:
-    """Return how many keys a member leaves unused, and whether a required key is missing."""
-    lacks = any(field.required and field.key not in value for field in _fields_of(node).fields)
-    return unused_keys(node, value), lacks
-
-
-def _absent_keys(node: Node, value: dict[Any, Any]) -> int:
-    return sum(field.key not in value for field in _fields_of(node).fields)
-
-
-def _fields_of(node: Node) -> ObjectNode:
-    shape = shape_of(node)
-    assert shape is not None  # noqa: S101  # several members take an object only if all have known keys
-    return shape

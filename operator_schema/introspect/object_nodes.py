@@ -1,25 +1,18 @@
-"""Makes nodes of JSON objects from classes with fields and from parameters of functions.
-
-Also checks that a class can be built from its fields, and collects its descriptions from `param_descriptions`
-and docstrings.
-"""
+"""What does a class with fields mean as a JSON object? Parameters of functions are fields of such a class."""
 
 from __future__ import annotations
 
-import inspect
-import sys
 from collections.abc import Mapping
 from dataclasses import MISSING
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..json_values import has_surrogate, is_array
-from ..message_text import escape, exact_text, excerpt, listed, quote, received
+from ..message_text import escape, exact_text, quote, received
 from .classes import (
-    annotations_of,
+    DESCRIPTIONS,
     dataclass_fields,
     docstring_parser,
-    extra_items,
     is_closed,
     lineage,
     own_docstring,
@@ -60,13 +53,16 @@ def make_object(
     generic: Any = cls
     self_type = generic[tuple(bindings.values())] if bindings else cls
     declared = declared_fields(cls, form, bindings, self_type, reader.namespace, place.scope)
-    report_class(cls, form, declared, report)
+    if form != "function":
+        from .class_checks import report_class  # most tools take no classes
+
+        report_class(cls, form, declared, report)
     if reader.of_results and form in _COMPUTING:
         from .other_forms import with_computed_fields
 
         declared = with_computed_fields(cls, declared, place.scope)
     given = None if place.path else reader.descriptions
-    text, described, documented = describe_fields(cls, form, given, declared, report, reader.attribute_docs)
+    text, described, documented = _describe_fields(cls, form, given, declared, report, reader.attribute_docs)
     simple = reader.simple
     fields: list[Field] = []
     has_metadata = False
@@ -152,9 +148,9 @@ def _make_field(
     given: Mapping[str, str],
     documented: Mapping[str, str],
     place: Place,
-    report: Callable[..., None],
+    report: Report,
 ) -> Field:
-    """Make a field from its declaration, and note defaults and examples that can only be checked later.
+    """Make a field from its declaration, and note defaults and examples, which are checked later.
 
     Args:
         reader: takes the notes.
@@ -210,7 +206,7 @@ def _alias_and_texts(
     node: Node,
     given: Mapping[str, str],
     documented: Mapping[str, str],
-    report: Callable[..., None],
+    report: Report,
 ) -> tuple[str | None, str | None, tuple[Any, ...]]:
     """Return the alias, the description and the examples of a field."""
     name, metadata = source.name, source.metadata
@@ -226,18 +222,28 @@ def _alias_and_texts(
 
 
 def _read_metadata(
-    metadata: Mapping[Any, Any], name: str, report: Callable[..., None]
+    metadata: Mapping[Any, Any], name: str, report: Report
 ) -> tuple[str | None, str | None, tuple[Any, ...]]:
     """Return the alias, the description and the examples in the metadata of a field."""
-    description = text_or_report(metadata, "description", name, report)
+    description = _text_or_report(metadata, "description", name, report)
     if description is None and "description" not in metadata:
         _report_misspelt_key(metadata, name, report)
-    alias = text_or_report(metadata, "alias", name, report)
+    alias = _text_or_report(metadata, "alias", name, report)
     alias = None if alias is None else exact_text(alias)
     return alias, description, _examples(metadata, name, report)
 
 
-def _report_misspelt_key(metadata: Mapping[Any, Any], name: str, report: Callable[..., None]) -> None:
+def _text_or_report(metadata: Mapping[Any, Any], key: str, name: str, report: Report) -> str | None:
+    """Return the text under a key of a field's metadata, or None; complain about anything else there."""
+    text = metadata.get(key)
+    if text is None or isinstance(text, str):
+        return text
+    message = f"metadata[{quote(key)}] is {received(text)}, not a string"
+    report(name, "bad_metadata", message, f"Write the {key} as text")
+    return None
+
+
+def _report_misspelt_key(metadata: Mapping[Any, Any], name: str, report: Report) -> None:
     """Complain about a metadata key that is surely a misspelt `description`; others may be foreign."""
     from ..similar_names import nearest  # few fields have other metadata
 
@@ -252,9 +258,7 @@ _SURELY_MEANT: Final = 0.9
 """How similar a key must be to count as misspelt: "descripton" is, "descriptor" isn't."""
 
 
-def _report_surrogates(
-    name: str, alias: str | None, description: str | None, report: Callable[..., None]
-) -> None:
+def _report_surrogates(name: str, alias: str | None, description: str | None, report: Report) -> None:
     texts = ((description, "bad_description"), (alias, "bad_metadata"), (name, "bad_metadata"))
     for text, code in texts:
         if text and has_surrogate(text):
@@ -292,7 +296,7 @@ def _without_null(source: Declared, node: Node) -> tuple[Node, bool]:
     return node, not takes_null(node)
 
 
-def _examples(metadata: Mapping[Any, Any], name: str, report: Callable[..., None]) -> tuple[Any, ...]:
+def _examples(metadata: Mapping[Any, Any], name: str, report: Report) -> tuple[Any, ...]:
     examples: Any = metadata.get("examples", ())
     if is_array(examples) or isinstance(examples, tuple):
         return (*cast("Iterable[Any]", examples),)  # no other field has the same object
@@ -301,7 +305,7 @@ def _examples(metadata: Mapping[Any, Any], name: str, report: Callable[..., None
     return ()
 
 
-def _report_collisions(fields: Sequence[Field], report: Callable[..., None]) -> None:
+def _report_collisions(fields: Sequence[Field], report: Report) -> None:
     """Complain about each field that has the same JSON key as an earlier one."""
     first: dict[str, str] = {}
     for field in fields:
@@ -311,116 +315,10 @@ def _report_collisions(fields: Sequence[Field], report: Callable[..., None]) -> 
             report(field.name, "alias_collision", message, "Give one of them another alias")
 
 
-def report_class(cls: Any, form: ObjectForm, names: Mapping[str, object], report: Report) -> None:
-    """Complain if a class as a whole can't be built from its fields.
-
-    Args:
-        cls: a class of that form.
-        form: the form that `form_of` returns.
-        names: the names of its fields, in order.
-        report: called with step, code, message, remedy and suggestion of each complaint.
-    """
-    if "pydantic" in sys.modules:
-        from .foreign_classes import report_unfollowed
-
-        report_unfollowed(cls, report)
-    decorated = _DECORATED.get(form)
-    if decorated is not None:
-        _report_decorated(cls, form, decorated, names, report)
-    elif form == "named_tuple":
-        for name in names:
-            _report_normalized(name, report)
-    elif form == "typed_dict" and extra_items(cls) is not None:
-        message = "its extra_items (PEP 728) can't be described in the schema"
-        report("__extra_items__", "unsupported", message, "Leave them out, or use a dict")
-    elif form == "struct" and cls.__struct_config__.array_like:
-        message = "it is array_like, so its JSON has no keys"
-        report("__struct_config__", "unsupported", message, "Take array_like=True out")
+# --- descriptions --------------------------------------------------------------------------------
 
 
-_DECORATED: dict[ObjectForm, str] = {"dataclass": "__dataclass_fields__", "attrs": "__attrs_attrs__"}
-"""The forms of classes that a decorator makes, each with the attribute that marks such a class."""
-
-
-def _report_decorated(
-    cls: Any, form: ObjectForm, attribute: str, names: Mapping[str, object], report: Report
-) -> None:
-    members = cls.__dict__
-    if form == "dataclass":
-        _report_dataclass(cls, members, report)
-    if attribute not in members and annotations_of(cls):
-        noun, decorator = (
-            ("a dataclass", "dataclass") if form == "dataclass" else ("an attrs class", "attrs.define")
-        )
-        message = f"it has annotations of its own, but it isn't {noun} itself"
-        report("__annotations__", "unsupported", message, f"Decorate it with @{decorator}")
-    if cls.__flags__ & inspect.TPFLAGS_IS_ABSTRACT:
-        message = "it is abstract and can't be built"
-        report("__init__", "unsupported", message, "Register a class that implements all its methods")
-    if form == "attrs":
-        from .foreign_classes import keywords_of
-
-        names = dict.fromkeys(keywords_of(cls).values())
-    missing, wanted = _misfits(cls, names)
-    if missing:
-        message = f"its own __init__ doesn't take {listed([quote(name) for name in missing])}"
-        report("__init__", "unsupported", message, "Let it take every field by name")
-    elif wanted:
-        message = f"its own __init__ requires {listed([quote(name) for name in wanted])}, which isn't a field"
-        report("__init__", "unsupported", message, "Let it take every field by name, and nothing else")
-
-
-def _report_dataclass(cls: Any, members: Mapping[str, object], report: Report) -> None:
-    fields = cls.__dataclass_fields__
-    if "__init__" not in members and cls.__init__ is object.__init__ and fields:
-        message = "it has fields, but no __init__ that takes them"
-        report("__init__", "unsupported", message, "Leave out init=False or write an __init__")
-    # dataclasses has no public name for what kind of field this is.
-    if ATTRIBUTE in fields and fields[ATTRIBUTE]._field_type.name == "_FIELD":  # noqa: SLF001  # dataclasses has no public way to ask
-        message = f"{ATTRIBUTE} is declared as a field"
-        remedy = f"Assign it without annotation ({ATTRIBUTE} = {{…}}) or annotate it as ClassVar"
-        report(ATTRIBUTE, "bad_description", message, remedy)
-
-
-def _report_normalized(name: str, report: Callable[..., None]) -> None:
-    """Complain about a field whose name no call can give: Python normalizes identifiers (PEP 3131)."""
-    if name.isascii():
-        return
-    from unicodedata import normalize
-
-    read = normalize("NFKC", name)
-    if read != name:
-        message = f"Python reads the field name {quote(name)} as {quote(read)}"
-        report(name, "bad_metadata", message, f"Name the field {quote(read)}")
-
-
-def _misfits(cls: Any, names: Mapping[str, object]) -> tuple[list[str], list[str]]:
-    """Compare fields with `__init__`, which may be written by hand here or in a base.
-
-    Returns:
-        The fields that `__init__` doesn't take by name, and its parameters that have no field.
-    """
-    init = cls.__init__
-    code = getattr(init, "__code__", None)
-    if code is None:
-        return [], []
-    last = code.co_argcount + code.co_kwonlyargcount
-    # What `dataclass` writes takes them in this order, but for those that are keyword-only.
-    if code.co_posonlyargcount <= 1 and tuple(names) == code.co_varnames[1:last]:
-        return [], []
-    taken = code.co_varnames[code.co_posonlyargcount : last]
-    takes_any = code.co_flags & inspect.CO_VARKEYWORDS
-    missing = [] if takes_any else [name for name in names if name not in taken]
-    positional = code.co_argcount - len(init.__defaults__ or ())
-    needed = [*code.co_varnames[1:positional], *code.co_varnames[code.co_argcount : last]]
-    optional: Mapping[str, Any] = init.__kwdefaults__ or {}
-    return missing, [name for name in needed if name not in names and name not in optional]
-
-
-ATTRIBUTE = "param_descriptions"
-
-
-def describe_fields(
+def _describe_fields(
     cls: type,
     form: ObjectForm,
     given: Mapping[str, str] | None,
@@ -460,20 +358,27 @@ def _param_descriptions(
     sources: list[object] = [] if given is None else [given]
     for base in cls.__mro__[:-1]:
         members = base.__dict__
-        if ATTRIBUTE in members:
-            sources.append(members[ATTRIBUTE])
-        else:
-            others = set(members).difference(_OF_EVERY_CLASS, names)
-            if others:
-                _report_misspelt(members, others, names, report)
-    if not sources or ATTRIBUTE in names:
+        if DESCRIPTIONS in members:
+            sources.append(members[DESCRIPTIONS])
+            continue
+        for name in sorted(set(members).difference(_OF_EVERY_CLASS, names)):
+            if not name.startswith("__") and _is_mapping(members[name]):
+                from .description_checks import report_misspelt  # few classes have one that isn't a field
+
+                report_misspelt(name, members[name], names, report)
+    if not sources or DESCRIPTIONS in names:
         return {}
     if len(sources) == 1:
-        return _checked(cls, sources[0], names, report)
+        return _checked_descriptions(cls, sources[0], names, report)
     merged: dict[str, str] = {}
     for source in reversed(sources):
-        merged.update(_checked(cls, source, names, report))
+        merged.update(_checked_descriptions(cls, source, names, report))
     return merged
+
+
+def _is_mapping(value: object) -> bool:
+    kind = type(value)  # asking the value for its `__class__` may run any code
+    return hasattr(kind, "items") and issubclass(kind, Mapping)
 
 
 _OF_EVERY_CLASS: Final = frozenset(
@@ -490,97 +395,23 @@ _OF_EVERY_CLASS: Final = frozenset(
 """Names to skip at once: nearly everything that a class has besides its fields."""
 
 
-def _report_misspelt(
-    members: Mapping[str, Any], others: Iterable[str], names: Mapping[str, Declared], report: Report
-) -> None:
-    for name in sorted(others):
-        value: object = members[name]
-        kind = type(value)  # asking the value for its `__class__` may run any code
-        if not hasattr(kind, "items") or name.startswith("__") or not issubclass(kind, Mapping):
-            continue
-        remedy = f"Rename it to {ATTRIBUTE}"
-        if not _is_misspelt(name):
-            if name.startswith("_") or not _describes(cast("Mapping[object, object]", value), names):
-                continue
-            remedy = f"{remedy}; if it has another purpose, call it _{name}"
-        message = f"{name} has no effect: the attribute is called {ATTRIBUTE}"
-        report(name, "bad_description", message, remedy, quote(ATTRIBUTE))
+def _checked_descriptions(
+    cls: type, source: Any, names: Mapping[str, Declared], report: Report
+) -> Mapping[str, str]:
+    """Return the valid descriptions in a source; complain about the others."""
+    if (
+        type(source) is dict
+        and _TEXT.issuperset(map(type, source))
+        and _TEXT.issuperset(map(type, source.values()))
+        and source.keys() <= names.keys()
+    ):
+        return source  # usually everything is valid, so no copy is needed
+    from .description_checks import valid_descriptions
 
-
-_LIKENESS = 0.84
-"""How similar a name must be to count as misspelt: `parameters_description` is, `descriptions` isn't."""
-
-_LENGTHS = range(12, 24)
-"""The possible lengths of such a name without `_`; for others, the slow import of difflib isn't needed."""
-
-
-def _is_misspelt(name: str) -> bool:
-    from ..similar_names import fold, nearest  # few classes have a mapping that isn't a field
-
-    return len(fold(name)) in _LENGTHS and nearest(name, (ATTRIBUTE,), _LIKENESS) is not None
-
-
-def _describes(texts: Mapping[object, object], names: Mapping[str, Declared]) -> bool:
-    """Return whether a dict surely describes fields: all values are texts, most keys are names of fields.
-
-    At least one text must have several words, because units, column names and the like are single words.
-    """
-    if len(texts) >= 2 * len(names) or 2 * sum(key in names for key in texts) <= len(texts):
-        return False
-    found = list(texts.values())
-    return all(isinstance(text, str) for text in found) and any(" " in str(text).strip() for text in found)
-
-
-def _checked(cls: type, source: object, names: Mapping[str, Declared], report: Report) -> dict[str, str]:
-    if not issubclass(type(source), Mapping):
-        message = f"{ATTRIBUTE} is {received(source)}, not a dict"
-        report(ATTRIBUTE, "bad_description", message, f"Map {_noun(cls)} names to descriptions", None)
-        return {}
-    kind, given = type(source), cast("Any", source)
-    if kind is dict:
-        known: dict[str, str] = given
-        are_texts = _TEXT.issuperset(map(type, known)) and _TEXT.issuperset(map(type, known.values()))
-        if are_texts and known.keys() <= names.keys():
-            return known  # usually everything is valid, so no copy is needed
-    right: dict[str, str] = {}
-    unknown: list[object] = []
-    for key, text in cast("Mapping[object, object]", source).items():
-        if not isinstance(key, str) or key not in names:
-            unknown.append(key)
-        elif not isinstance(text, str):
-            message = f"{ATTRIBUTE}[{quote(key)}] is {received(text)}, not a string"
-            report(key, "bad_description", message, "Write the description as text", None)
-        else:
-            right[key] = text
-    _report_unknown(cls, ATTRIBUTE, unknown, names, report)
-    return right
+    return valid_descriptions(cls, source, names, report)
 
 
 _TEXT: Final = frozenset({str})
-
-_MOST_SUGGESTIONS: Final = 20
-"""How many unknown names get the nearest field as a suggestion: comparing all with all would be quadratic."""
-
-
-def _report_unknown(
-    cls: type, where: str, unknown: Sequence[object], names: Collection[str], report: Report
-) -> None:
-    if not unknown:
-        return
-    from ..similar_names import nearest
-
-    noun = _noun(cls)
-    known = listed([quote(name) for name in names])
-    choices = f"the {noun}s are {known}" if len(names) > 1 else f"the only {noun} is {known}"
-    remedy = f"Rename or remove it; {choices if names else f'it has no {noun}s'}"
-    for i, key in enumerate(unknown):
-        near = nearest(key, names) if i < _MOST_SUGGESTIONS and isinstance(key, str) else None
-        message = f"it describes {excerpt(key)}, which isn't a {noun}"
-        report(where, "unknown_description", message, remedy, quote(near) if near else None)
-
-
-def _noun(cls: type) -> str:
-    return "field" if parameter_source(cls) is None else "parameter"
 
 
 def _from_docstrings(
@@ -600,7 +431,10 @@ def _from_docstrings(
                     documented.setdefault(name, description)
             elif not _may_be_described(base, name):
                 unknown.append(name)
-        _report_unknown(cls, "__doc__", unknown, names, report)
+        if unknown:
+            from .description_checks import report_unknown
+
+            report_unknown(cls, "__doc__", unknown, names, report)
     return text, documented
 
 
@@ -626,20 +460,3 @@ def _may_be_described(cls: type, name: str) -> bool:
     if hasattr(cls, name):
         return True
     return any(name in vars(base).get("__annotations__", ()) for base in cls.__mro__)
-
-
-def text_or_report(metadata: Mapping[Any, Any], key: str, name: str, report: Report) -> str | None:
-    """Return the text under a key of a field's metadata, or None.
-
-    Args:
-        metadata: the metadata of a dataclass field.
-        key: `description` or `alias`.
-        name: the name of the field, for the complaint when the entry is not a string.
-        report: called with step, code, message, remedy and suggestion of the complaint.
-    """
-    text = metadata.get(key)
-    if text is None or isinstance(text, str):
-        return text
-    message = f"metadata[{quote(key)}] is {received(text)}, not a string"
-    report(name, "bad_metadata", message, f"Write the {key} as text", None)
-    return None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import MISSING
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 from ..message_text import exact_text
 from .classes import Declared, Scopes, annotations_of, definer, evaluated, form_of, lineage, of_dataclass
-from .hints import evaluate_forward
+from .foreign_classes import keywords_of
+from .hints import Unresolved, evaluate_forward
+from .nodes import TAG
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -68,25 +70,73 @@ def _named_tuple_fields(cls: Any, own: Scope) -> dict[str, Declared]:
     }
 
 
-def _library_fields(cls: type, own: Scope, *, computed: bool = False) -> dict[str, Declared]:
-    from .foreign_classes import fields_of
+def _library_fields(cls: Any, own: Scope, *, computed: bool = False) -> dict[str, Declared]:
+    """Return the fields of an attrs class or a Struct that its constructor takes, and the tag of a Struct.
 
-    sources = fields_of(cls, computed=computed)
+    Args:
+        cls: an attrs class or a Struct.
+        own: the scope of the class.
+        computed: for an attrs class, return the fields that its constructor doesn't take instead.
+    """
+    if not hasattr(cls, "__attrs_attrs__"):
+        fields = _struct_fields(cls, own)
+    else:
+        fields = _computed_fields(cls, own) if computed else _attrs_fields(cls, own)
     scopes = Scopes(cls, own)
-    owners = [_annotator(source.name, cls) for source in sources]
-    found: dict[str, Declared] = {}
+    owners = [_annotator(field.name, cls) for field in fields]
     written = [
-        annotations_of(owner)[source.name] if source.annotation is MISSING else source.annotation
-        for source, owner in zip(sources, owners, strict=True)
+        annotations_of(owner)[field.name] if field.hint is MISSING else field.hint
+        for field, owner in zip(fields, owners, strict=True)
     ]
-    hints = scopes.evaluate(written, owners)
-    for source, hint, owner in zip(sources, hints, owners, strict=True):
-        declared = Declared(
-            source.name, hint, scopes.of(owner), source.default, has_factory=source.has_factory
-        )
-        declared.metadata = source.metadata
-        found[source.name] = declared
+    for field, hint, owner in zip(fields, scopes.evaluate(written, owners), owners, strict=True):
+        field.hint, field.scope = hint, scopes.of(owner)
+    return {field.name: field for field in fields}
+
+
+def _attrs_fields(cls: Any, own: Scope) -> list[Declared]:
+    keywords = keywords_of(cls)
+    found: list[Declared] = []
+    for field in cls.__attrs_attrs__:
+        if field.init:
+            hint = _NO_ANNOTATION if field.type is None else field.type
+            keyword = keywords[field.name]
+            alias = {} if keyword == field.name else {"alias": keyword}
+            found.append(_of_library(field.name, hint, own, field.default, {**alias, **field.metadata}))
     return found
+
+
+_NO_ANNOTATION = Unresolved("of the field", "there is none", "Write one: `x: int = attrs.field()`")
+
+
+def _computed_fields(cls: Any, own: Scope) -> list[Declared]:
+    return [
+        _of_library(field.name, Any if field.type is None else field.type, own, MISSING, field.metadata)
+        for field in cls.__attrs_attrs__
+        if not field.init
+    ]
+
+
+def _struct_fields(cls: Any, own: Scope) -> list[Declared]:
+    config = cls.__struct_config__
+    found: list[Declared] = []
+    if config.tag is not None:
+        found.append(_of_library(TAG, Literal[config.tag], own, MISSING, {"alias": config.tag_field}))
+    names: tuple[str, ...] = cls.__struct_fields__
+    given: tuple[Any, ...] = cls.__struct_defaults__
+    defaults = (*[MISSING] * (len(names) - len(given)), *given)
+    for name, key, default in zip(names, cls.__struct_encode_fields__, defaults, strict=True):
+        found.append(_of_library(name, MISSING, own, default, {} if key == name else {"alias": key}))
+    return found
+
+
+def _of_library(name: str, hint: Any, scope: Scope, default: Any, metadata: Mapping[Any, Any]) -> Declared:
+    """Return a field of attrs or msgspec, whose special values for defaults have these class names."""
+    kind = type(default).__name__
+    has_factory = kind == "Factory"
+    is_none = has_factory or kind in {"_Nothing", "NoDefaultType"}
+    declared = Declared(name, hint, scope, MISSING if is_none else default, has_factory=has_factory)
+    declared.metadata = metadata
+    return declared
 
 
 def _annotator(name: str, cls: type) -> type:

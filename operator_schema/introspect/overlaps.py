@@ -10,8 +10,9 @@ from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
 from ..json_values import choice_key
-from .node_kinds import field_choices, flat_members, received_types, shape_of, tags_of
+from .node_kinds import flat_members, received_types, shape_of
 from .nodes import LeafNode, UnionNode, resolve
+from .union_plans import field_choices, tags_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence

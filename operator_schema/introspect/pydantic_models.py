@@ -21,7 +21,8 @@ from ..immutable import Value
 from ..json_values import JSON_TYPES, choice_key, copy_json, is_array, is_object
 from ..message_text import excerpt, one_line, quote
 from ..sameness import is_same_state
-from ..schema.references import describe_reference_fault, resolve
+from ..schema.moved_definitions import describe_reference_fault
+from ..schema.references import resolve
 from .leaves import CheckedEncoder, SchemaLeaf, trusted_leaf
 from .node_kinds import ShapedDecoder
 from .nodes import ANY, ArrayNode, Field, LeafNode, LiteralNode, ObjectNode, ScalarNode, UnionNode

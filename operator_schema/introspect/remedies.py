@@ -1,4 +1,4 @@
-"""Remedies for annotations that aren't supported, or whose own code raises an error."""
+"""What can be written in place of an annotation that isn't supported?"""
 
 from __future__ import annotations
 
@@ -7,18 +7,15 @@ import sys
 import typing
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
-from opcode import opmap
-from types import BuiltinFunctionType, FunctionType, ModuleType, TracebackType
-from typing import TYPE_CHECKING, Any, Final, NoReturn, cast, get_origin
+from types import BuiltinFunctionType, FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any, Final, get_origin
 
-from ..errors import SchemaError
-from ..findings import about_type
 from ..immutable import instead_of
-from ..message_text import show_error
 from .classes import annotations_of, form_of
-from .foreign_classes import is_foreign
-from .hints import is_annotation, is_type, name_of, show_annotation, types_in
+from .foreign_metadata import is_foreign
+from .hints import is_type, name_of
 from .leaves import as_leaf, has_attribute
+from .shown_annotations import is_annotation, show_annotation, types_in
 
 if TYPE_CHECKING:
     from .hints import Scope
@@ -167,41 +164,3 @@ def _has_types_as_fields(annotation: Any) -> bool:
 
 def _is_spelled(annotation: Any) -> bool:
     return annotation.__class__.__hash__ is not None and annotation in _SPELLINGS
-
-
-def raise_for(error: Exception, name: str, about: str) -> NoReturn:
-    """Raise a `SchemaError` for an error during registration, or our own errors unchanged.
-
-    Classes, their metaclasses and metadata are foreign code, and may raise any error when they are read.
-
-    Args:
-        error: the error.
-        name: name of the thing to register.
-        about: the kind of thing, such as `function`.
-
-    Raises:
-        SchemaError: the code of a type raised the error, which is its cause.
-        Exception: the given error, if it is one of this package or of the machine.
-    """
-    if isinstance(error, (SchemaError, MemoryError, RecursionError)) or _is_own(error):
-        raise error
-    message = f"a class or metadata can't be read: its own code raised {show_error(error)}"
-    found = about_type((), "unsupported", name, message, "Fix the class or the metadata")
-    raise SchemaError(name, [found], about) from error
-
-
-def _is_own(error: Exception) -> bool:
-    """Return whether a `raise` of this package raised an exception.
-
-    A faulty class, such as one without `__hash__`, may also make a line of this package fail that has no
-    `raise`.
-    """
-    last = cast("TracebackType", error.__traceback__)  # a caught exception has one
-    while last.tb_next is not None:
-        last = last.tb_next
-    module = last.tb_frame.f_globals.get("__name__")
-    is_here = isinstance(module, str) and f"{module}.".startswith(_PACKAGE)
-    return is_here and last.tb_frame.f_code.co_code[last.tb_lasti] == opmap["RAISE_VARARGS"]
-
-
-_PACKAGE: Final = f"{__name__.rpartition('.introspect.')[0]}."

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from ..findings import Finding
 from ..json_values import is_object
 from .leaves import trusted_leaf
-from .node_kinds import TRAITS, ShapedDecoder, field_choices, flat_members, parts_of, shape_of, tags_of
+from .node_kinds import TRAITS, ShapedDecoder, flat_members, parts_of, shape_of
 from .nodes import NULL, Field, Graph, LeafNode, ObjectNode, RefNode, Target, UnionNode, resolve
 from .overlaps import is_always_written
+from .union_plans import field_choices, tags_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,8 +6,9 @@ from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, Final
 
 from .annotations import read_inner, read_union
-from .hints import Place, evaluate_forward, show_annotation
+from .hints import Place, evaluate_forward
 from .nodes import ANY
+from .shown_annotations import show_annotation
 from .type_parameters import declares
 
 if TYPE_CHECKING:

@@ -23,9 +23,7 @@ from .hints import (
     Unresolved,
     bindings_key,
     evaluate_forward,
-    is_annotation,
     name_of,
-    show_annotation,
     take_apart,
 )
 from .leaves import (
@@ -218,7 +216,7 @@ class Walk:
                 return SIMPLE[annotation]
             if isinstance(annotation, type):
                 if kind.__hash__ is None:
-                    message = f"{show_annotation(annotation)} has a metaclass without hash"
+                    message = f"{_show(annotation)} has a metaclass without hash"
                     return self.complain(place, "unsupported", message, "Give the metaclass a __hash__")
                 return self._class_node(annotation, (), place)
             origin, args = take_apart(annotation)
@@ -232,7 +230,7 @@ class Walk:
         except (MemoryError, RecursionError):
             raise
         except Exception as error:  # noqa: BLE001  # classes and metadata may do anything when they are read
-            message = f"{show_annotation(annotation)} can't be read: its own code raised {show_error(error)}"
+            message = f"{_show(annotation)} can't be read: its own code raised {show_error(error)}"
             return self.complain(place, "unsupported", message, "Fix the class or the metadata")
 
     def item_node(self, annotation: Any, place: Place) -> Node:
@@ -434,6 +432,7 @@ class Walk:
     def complain_unsupported(self, annotation: object, place: Place) -> Node:
         """Complain about an annotation that has no meaning here."""
         from .remedies import remedy_for  # only complaints need it
+        from .shown_annotations import is_annotation, show_annotation
 
         fault = NOT_SUPPORTED if is_annotation(annotation) else "isn't an annotation"
         message = f"{show_annotation(annotation)} {fault}"
@@ -569,5 +568,11 @@ def target_of(generic: Any, bindings: Bindings, identity: Hashable, *, is_object
     name = short_name(generic, {})
     qualified = f"{generic.__module__}.{getattr(generic, '__qualname__', name)}"
     if bindings:
-        qualified = f"{qualified}[{', '.join(map(show_annotation, bindings.values()))}]"
+        qualified = f"{qualified}[{', '.join(map(_show, bindings.values()))}]"
     return Target(identity, short_name(generic, bindings), qualified, is_object)
+
+
+def _show(annotation: object) -> str:
+    from .shown_annotations import show_annotation  # few types are complained about
+
+    return show_annotation(annotation)

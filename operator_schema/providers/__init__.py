@@ -12,7 +12,7 @@ from ..lazy import AnsweringPath, absent_name, names_meant
 
 if TYPE_CHECKING:
     from ..rounds import ToolChoice as ToolChoice
-    from ..schema.style import Dialect as Dialect
+    from ..schema.dialect import Dialect as Dialect
     from .answer import Answer as Answer
     from .answer import AnswerError as AnswerError
     from .answer import ResponseError as ResponseError
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "..rounds": "ToolChoice",
-    "..schema.style": "Dialect",
+    "..schema.dialect": "Dialect",
     ".answer": "Answer AnswerError ResponseError Usage",
     ".provider": "Provider",
     ".response_json": "read_json",

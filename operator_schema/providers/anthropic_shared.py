@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..schema.style import Dialect
+from ..schema.dialect import Dialect
 from .rules import DATED_FORMATS, IdRule, NameRule, Rules
 
 if TYPE_CHECKING:

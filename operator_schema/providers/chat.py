@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..json_values import copy_json, is_array, is_object, to_json_text
 from ..message_text import checked_text, result_line
-from ..schema.style import Dialect
+from ..schema.dialect import Dialect
 from ..tools import RawCall
 from .answer import Answer
 from .openai_shared import OPENAI_STRICT, custom_call, custom_input, data_url, is_custom

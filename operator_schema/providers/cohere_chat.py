@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..schema.style import Dialect
+from ..schema.dialect import Dialect
 from .answer import Answer
 from .chat import ChatLikeWire, calls_of, reasoning_of, text_of, tools_alone
 from .partial_response import GrowingBlock, GrowingInput, GrowingList, GrowingObject, MessageMerger

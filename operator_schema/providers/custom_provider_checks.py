@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
 from ..message_text import checked_text, quote, received
+from ..schema.dialect import Dialect
 from ..schema.keywords import KEYWORDS
-from ..schema.style import Dialect
 from ..similar_names import nearest
 from .rules import Features, HostedTool, IdRule, NameRule, Rules
 

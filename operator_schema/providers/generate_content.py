@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..json_values import to_json_text
-from ..schema.style import Dialect
+from ..schema.dialect import Dialect
 from ..tools import RawCall
 from .answer import CONTAINER, Answer, marked_if_cut
 from .partial_response import ChoicesMerger, GrowingBlock, GrowingInput, GrowingList, GrowingObject

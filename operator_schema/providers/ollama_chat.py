@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..json_values import is_array, to_json_text
-from ..schema.style import Dialect
+from ..schema.dialect import Dialect
 from .answer import Answer
 from .chat import LENGTH, ChatLikeWire, calls_of, reasoning_of, text_of, tools_alone
 from .partial_response import GrowingList, GrowingObject, MessageMerger

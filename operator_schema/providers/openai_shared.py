@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..schema.style import Dialect
+from ..schema.dialect import Dialect
 from ..tools import RawCall
 from .rules import CUSTOM, DATED_FORMATS, ITEMS, NUMBERS, SEARCHED
 from .wire_format import arguments_object

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from ..codec.codec import Codec
     from ..rounds import Turn
-    from ..schema.style import Dialect
+    from ..schema.dialect import Dialect
     from ..tools import RawCall, Tool, ToolResult
     from .offered_tools import Offered, Strict, Tools
     from .output import AskedOutput

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..json_values import copy_json, is_array, to_json_text
-from ..schema.style import Dialect
+from ..schema.dialect import Dialect
 from ..tools import RawCall
 from .answer import Answer, marked_if_cut
 from .openai_shared import OPENAI_STRICT, SEARCH, custom_call, custom_input, data_url, is_custom, is_search

@@ -15,10 +15,10 @@ from ..schema.style import SchemaStyle
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from ..schema.dialect import Dialect
     from ..schema.dialect_renderer import DialectSchema
     from ..schema.request_sizes import Size
     from ..schema.root_composition import Uncomposed
-    from ..schema.style import Dialect
     from ..tools import Tool
     from .offered_tools import Offered, Strict
     from .rules import Features, NameRule, Rules

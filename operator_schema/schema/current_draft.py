@@ -8,7 +8,6 @@ from urllib.parse import quote
 from ..json_values import is_array, is_object
 from .keywords import EXCLUSIVE, KEYWORDS
 from .references import References, as_path, is_old, mapped, step, steps_of, subschemas
-from .style import without_boolean_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -122,7 +121,7 @@ class _Writer:
             found = _renewed(found)
         unsaid = self._unsaid.get(id(schema))
         if unsaid is not None:
-            from .dialect_writing import short_json, with_words, written_out
+            from .schema_words import short_json, with_words, written_out
 
             words = f"fits the JSON Schema {short_json({unsaid: found.pop(unsaid)})}"
             found = written_out(with_words(found, words))
@@ -217,6 +216,14 @@ def _renew_items(schema: dict[str, Any]) -> dict[str, Any]:
     if rest is False or rest == {"not": {}}:
         return without_boolean_items(found)
     return found if rest is None else {**found, "items": rest}
+
+
+def without_boolean_items(document: dict[str, Any]) -> dict[str, Any]:
+    """Replace `"items": false` by the greatest number of items."""
+    kept = {keyword: value for keyword, value in document.items() if keyword != "items"}
+    allowed = len(document.get("prefixItems", ()))
+    kept["maxItems"] = min(allowed, kept.get("maxItems", allowed))
+    return kept
 
 
 def _renew_dependencies(schema: dict[str, Any]) -> None:

@@ -11,22 +11,11 @@ from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import LiteralNode, RefNode, UnionNode
 from ..json_values import copy_json, is_array, is_object, type_of
 from ..message_text import quote
-from .dialect_writing import (
-    WITH_WORDS,
-    WORDS,
-    CannotSay,
-    leaf_schema,
-    openapi_schema,
-    or_null,
-    said_of,
-    says_null,
-    short_json,
-    types_in,
-    with_words,
-    written_out,
-)
+from .dialect_writing import CannotSay, leaf_schema, or_null, says_null, types_in
+from .openapi_form import openapi_schema
 from .references import as_path, subschemas, unescaped
 from .render import Renderer
+from .schema_words import WITH_WORDS, WORDS, said_of, short_json, with_words, written_out
 from .style import every_type
 
 if TYPE_CHECKING:
@@ -47,7 +36,7 @@ if TYPE_CHECKING:
         Target,
         TupleNode,
     )
-    from .style import Dialect
+    from .dialect import Dialect
 
 
 LossCode = Literal["described", "null", "weakened", "renamed"]

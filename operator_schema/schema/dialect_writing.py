@@ -1,81 +1,20 @@
-"""Special forms of a dialect: keywords as words, null beside a schema, the schemas of leaves."""
+"""How is the schema of a leaf written in a dialect? Also: how null is added to a schema."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from ..json_values import JSON_TYPES, fits_types, is_array, is_object, to_json_text
-from ..message_text import clip, quote
-from .keywords import KEYWORDS, UNITS
-from .references import mapped, rebuilt
+from ..json_values import JSON_TYPES, fits_types, is_array, is_object
+from ..message_text import quote
+from .keywords import KEYWORDS
+from .schema_words import WORDS, short_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from .style import Dialect
+    from .dialect import Dialect
 
     Fitted = Callable[[dict[str, Any]], dict[str, Any]]
-
-
-WORDS = "<words>"
-"""The key under which a schema stores words for its description until `written_out` puts them there."""
-
-_TEXT_LENGTH = 200
-
-
-def said_of(keywords: Mapping[str, Any]) -> list[str]:
-    """Describe keywords in words.
-
-    Args:
-        keywords: keywords with words in the table of keywords, and their values.
-    """
-    if not keywords:
-        return []  # like most schemas
-    exactly = {
-        least: most
-        for least, most in _BOTH.items()
-        if least in keywords and keywords[least] == keywords.get(most)
-    }
-    return [
-        _said(keyword, value, exactly=keyword in exactly)
-        for keyword, value in keywords.items()
-        if keyword not in exactly.values()
-    ]
-
-
-WITH_WORDS: Final = frozenset([keyword for keyword, row in KEYWORDS.items() if row.words != ""])
-"""The keywords that can be described in words."""
-
-
-_BOTH = {"minLength": "maxLength", "minItems": "maxItems", "minProperties": "maxProperties"}
-
-
-def _said(keyword: str, value: Any, *, exactly: bool) -> str:
-    words = KEYWORDS[keyword].words
-    words = words.replace("at least", "exactly") if exactly else words
-    return _in_number(words.format(_shown(keyword, value)), value)
-
-
-def _in_number(words: str, value: Any) -> str:
-    is_one = value == 1 and words.endswith(tuple(UNITS.values()))
-    return words.removesuffix("s") if is_one else words
-
-
-def short_json(value: Any) -> str:
-    """Return a JSON value as a text that is short enough for a description."""
-    return clip(to_json_text(value), _TEXT_LENGTH)
-
-
-def with_words(document: dict[str, Any], words: str) -> dict[str, Any]:
-    """Return a schema that stores words for its description."""
-    return {**document, WORDS: [*document.get(WORDS, ()), words]}
-
-
-def _shown(keyword: str, value: Any) -> str:
-    if keyword == "examples":
-        return clip(", ".join([to_json_text(example) for example in value]), _TEXT_LENGTH)
-    # Without quotes, an empty text or one of spaces would be invisible.
-    return clip(value, _TEXT_LENGTH) if isinstance(value, str) and value.strip() else short_json(value)
 
 
 def says_null(document: Mapping[str, Any]) -> bool:
@@ -100,25 +39,6 @@ def or_null(document: dict[str, Any], *, as_list: bool) -> dict[str, Any]:
     ):
         return {**rest, "type": [rest["type"], "null"], **about}
     return {"anyOf": [rest, null], **about}
-
-
-def written_out(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema with its stored words in the descriptions, and nothing beside its references."""
-    kept = mapped({key: value for key, value in document.items() if key != WORDS}, _written_inside)
-    if WORDS in document:
-        kept["description"] = _with_words(kept.pop("description", None), document[WORDS])
-    if "$ref" in kept and len(kept) > 1:
-        return {"anyOf": [{"$ref": kept.pop("$ref")}], **kept}
-    return kept
-
-
-def _written_inside(value: Any) -> Any:
-    return written_out(value) if is_object(value) else value
-
-
-def _with_words(description: Any, words: list[str]) -> str:
-    text = "; ".join(words)
-    return f"{description} ({text})" if isinstance(description, str) else f"{text[0].upper()}{text[1:]}."
 
 
 _ABOUT = frozenset({"description", "title"})
@@ -290,57 +210,3 @@ def _check_known(rest: Mapping[str, Any], known: frozenset[str], path: tuple[str
     for key in rest:
         if key not in known:
             raise CannotSay(path, f"its schema has the keyword {quote(key)}")
-
-
-def openapi_schema(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema in OpenAPI's form: types in capitals, `nullable` for null, and the order of properties.
-
-    Args:
-        document: a schema without references and lists of types.
-    """
-    kept = dict(document)
-    members = kept.pop("anyOf", None)
-    if members is not None:
-        return _union([member for member in members if member.get("type") != "null"], len(members), kept)
-    kept = rebuilt(kept, openapi_schema)
-    kept["type"] = kept["type"].upper()
-    if "properties" in kept:
-        kept["propertyOrdering"] = list(kept["properties"])
-    if "enum" in kept:
-        kept["enum"] = [value for value in kept["enum"] if value is not None]
-        kept["format"] = "enum"
-        if not kept["enum"]:
-            del kept["enum"], kept["format"]
-    return kept
-
-
-def _union(others: list[Any], count: int, about: dict[str, Any]) -> dict[str, Any]:
-    """Return a union: OpenAPI allows nothing beside `anyOf`, so shared keywords move into each member."""
-    made = [openapi_schema(member) for member in others] or [{"type": "NULL"}]
-    first = made[0]
-    if about.get("description"):
-        _say(first, about["description"])
-    if len(made) == 1:
-        if len(others) < count and others:
-            _take_null(first)
-        return first if "anyOf" in first else {**about, **first}
-    if len(others) < count:
-        for member in made:
-            _take_null(member)
-    return {"anyOf": made}
-
-
-def _say(document: dict[str, Any], text: str) -> None:
-    """Put a text at the beginning of the description of a schema, or of a union's first member."""
-    while "anyOf" in document:
-        document = document["anyOf"][0]
-    own = document.get("description")
-    document["description"] = f"{text} {own}" if own else text
-
-
-def _take_null(document: dict[str, Any]) -> None:
-    """Make a schema take null; in a union, every member."""
-    if "anyOf" not in document:
-        document["nullable"] = True
-    for member in document.get("anyOf", ()):
-        _take_null(member)

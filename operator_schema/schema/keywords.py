@@ -299,9 +299,19 @@ def limit_of(keyword: str, value: Any) -> int | float | None:
         return whole if isinstance(whole, int) and 0 <= whole < 2**63 else None
     if keyword == "multipleOf":
         # Validators disagree about other numbers.
-        return whole if whole > 0 and whole.as_integer_ratio()[1] <= _EXACT_DENOMINATOR else None
+        return whole if whole > 0 and _is_exact(whole) else None
     limit: float = whole
     return limit
 
 
+def has_exact_step(constraints: Constraints) -> bool:
+    """Return whether all validators agree about `multiple_of`, so that a schema may have it."""
+    return constraints.multiple_of is None or _is_exact(constraints.multiple_of)
+
+
+def _is_exact(step: float) -> bool:
+    return step.as_integer_ratio()[1] <= _EXACT_DENOMINATOR
+
+
 _EXACT_DENOMINATOR = 2**20
+"""Up to this denominator, every validator calculates exactly."""

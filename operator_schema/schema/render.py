@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from ..introspect.nodes import Field, Graph, Node
-    from .references import HoistedDefinitions
+    from .moved_definitions import HoistedDefinitions
 
     EncodeValue = Callable[[Node, Any], Any]
     Names = Mapping[Target, str]
@@ -204,7 +204,7 @@ class Renderer:
     def hoist(self, document: dict[str, Any]) -> dict[str, Any]:
         """Move the definitions of a leaf's schema to the root; return the rest of the schema."""
         if "$defs" in document or "definitions" in document:
-            from .references import HoistedDefinitions
+            from .moved_definitions import HoistedDefinitions
 
             if self.hoisted is None:
                 self.hoisted = HoistedDefinitions([*self.names.values(), *self._shared.values()])

@@ -13,7 +13,7 @@ from .references import subschemas
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from .style import Dialect
+    from .dialect import Dialect
 
 
 MANY_CHOICES = 250

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ..json_values import is_array, is_object, to_json_text
 from ..message_text import clip
-from .dialect_writing import CannotSay, short_json
+from .dialect_writing import CannotSay
 from .keywords import COMPOSING, KEYWORDS
-from .references import References, resolve_pointer, with_own_definitions
+from .moved_definitions import with_own_definitions
+from .references import References, resolve_pointer
+from .schema_words import short_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

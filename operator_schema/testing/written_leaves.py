@@ -24,8 +24,9 @@ from zoneinfo import ZoneInfo
 
 from hypothesis import strategies as st
 
-from ..introspect.constraints import bounds_of, limits_of
+from ..introspect.decimal_limits import limits_of
 from ..introspect.local_times import LOCAL_DATETIME, LOCAL_TIME
+from ..introspect.number_bounds import bounds_of
 from ..introspect.shipped_leaves import shipped_leaf
 from .scalar_values import CHARACTERS, FINITE, texts
 

@@ -197,7 +197,7 @@ def make_tool(
             metadata, codec, codec_options(options), output, callee.function, plan, home
         )
     except Exception as error:  # noqa: BLE001  # a class may do anything when it is read
-        from ..introspect.remedies import raise_for  # only what is wrong pays for it
+        from ..introspect.registration_errors import raise_for  # only what is wrong pays for it
 
         raise_for(error, owner, "function")
     return made

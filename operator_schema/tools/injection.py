@@ -446,7 +446,7 @@ class RawArguments(Value):
             SchemaError: the schema isn't such a document, or has a part that can't be checked, or a default
                 that doesn't fit.
         """
-        from ..introspect.leaf_checks import misfit  # few tools describe raw arguments
+        from ..introspect.leaves import misfit  # few tools describe raw arguments
 
         leaf = described_leaf(cls, json_schema, cls, _arguments_of, cls({}))
         if misfit(leaf.json_schema, {}) is None:

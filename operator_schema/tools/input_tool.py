@@ -95,7 +95,7 @@ def _make_input_tool(annotation: Any, options: dict[str, Any], home: str) -> Inp
     try:
         return _input_tool_of(annotation, options, home)
     except Exception as error:  # noqa: BLE001  # a class may do anything when it is read
-        from ..introspect.remedies import raise_for  # only what is wrong pays for it
+        from ..introspect.registration_errors import raise_for  # only what is wrong pays for it
 
         raise_for(error, name_of(annotation), "type")
 

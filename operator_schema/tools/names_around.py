@@ -8,7 +8,8 @@ from functools import partial
 from types import FunctionType, GenericAlias, MethodType, UnionType
 from typing import TYPE_CHECKING, Any, ForwardRef, Literal, get_origin
 
-from ..introspect.hints import BUILTINS, is_annotation
+from ..introspect.hints import BUILTINS
+from ..introspect.shown_annotations import is_annotation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -14,7 +14,8 @@ from ..introspect.hints import name_of
 from ..introspect.node_kinds import flat_members
 from ..introspect.nodes import NULL, LeafNode, ObjectNode, RefNode, UnionNode
 from ..json_values import MAX_DEPTH, copy_json, is_array, is_object
-from ..schema.references import rebuilt, with_references_resolved
+from ..schema.moved_definitions import with_references_resolved
+from ..schema.references import rebuilt
 from ..schema.render import Renderer
 from .injection import RawArguments
 from .tool import Tool

@@ -13,8 +13,8 @@ import pytest
 from operator_schema import Codec, DecodeError, decode, decode_json
 from operator_schema.codec.interpret import DecodeState
 from operator_schema.engine import Constraints
-from operator_schema.introspect.node_kinds import make_plan
 from operator_schema.introspect.nodes import TAKERS, ScalarNode, UnionNode
+from operator_schema.introspect.union_plans import make_plan
 from operator_schema.json_values import JSON_TYPES, MAX_INTEGER_DIGITS, MAX_PROBLEMS
 
 

@@ -34,7 +34,7 @@ from judge import validator
 
 from operator_schema import Codec, EncodeError, SchemaError, SchemaLeaf, json_schema
 from operator_schema.engine import LIMITS
-from operator_schema.introspect.constraints import Bound, Bounds
+from operator_schema.introspect.number_bounds import Bound, Bounds
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from math import inf, nextafter
 
 import pytest
 
-from operator_schema.introspect.constraints import nearest_float
+from operator_schema.introspect.number_bounds import nearest_float
 
 BETWEEN = 2**53 + 1  # an integer that no float is equal to
 

@@ -31,7 +31,7 @@ from judge import validator
 
 from operator_schema import Codec, DecodeError, EncodeError
 from operator_schema.codec.codec import ResultCodec
-from operator_schema.introspect import node_kinds
+from operator_schema.introspect import meant_objects
 
 
 def test_a_tag_tells_objects_apart():
@@ -335,13 +335,13 @@ def test_values_are_compared_for_those_members_alone_whose_keys_fit_best(monkeyp
     members = [make_dataclass(f"K{i}", [(f"key{i}", int)]) for i in range(200)]
     codec = Codec(Union[tuple(members)] | WithFirst | WithSecond)  # type: ignore[operator]
     compared: list[Any] = []
-    mistakes = node_kinds._mistakes
+    mistakes = meant_objects._mistakes
 
     def note(node: Any, *rest: Any) -> int:
         compared.append(node)
         return mistakes(node, *rest)
 
-    monkeypatch.setattr(node_kinds, "_mistakes", note)
+    monkeypatch.setattr(meant_objects, "_mistakes", note)
     assert [problem.path for problem in codec.report({"key7": "x"})] == [("key7",)]
     assert not compared
     (problem,) = codec.report({"inner": {"kind": "second", "amount": "x"}})

@@ -32,7 +32,8 @@ from operator_schema.providers import (
     xai,
 )
 from operator_schema.schema.dialect_renderer import DialectRenderer, dialect_schema, lost
-from operator_schema.schema.dialect_writing import leaf_schema, openapi_schema
+from operator_schema.schema.dialect_writing import leaf_schema
+from operator_schema.schema.openapi_form import openapi_schema
 from operator_schema.schema.request_sizes import over_limits, size_of
 from operator_schema.tools import document_tool
 

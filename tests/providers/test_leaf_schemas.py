@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from operator_schema.providers import cohere, gemini, gemini_parameters, openai_chat
-from operator_schema.schema.dialect_writing import CannotSay, leaf_schema, openapi_schema
+from operator_schema.schema.dialect_writing import CannotSay, leaf_schema
+from operator_schema.schema.openapi_form import openapi_schema
 
 STRING = {"type": "string"}
 

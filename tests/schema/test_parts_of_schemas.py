@@ -6,7 +6,7 @@ import pytest
 
 from operator_schema.engine import DocumentCodec, SchemaDocument
 from operator_schema.errors import DecodeError
-from operator_schema.schema.dialect_writing import openapi_schema
+from operator_schema.schema.openapi_form import openapi_schema
 from operator_schema.schema.references import _address, rebuilt, written_step
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from operator_schema.schema.references import (
+from operator_schema.schema.moved_definitions import (
     HoistedDefinitions,
     describe_reference_fault,
     with_references_inlined,

@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...introspect.node_kinds import make_plan
 from ...introspect.nodes import (
     AnyNode,
     ArrayNode,
@@ -26,6 +25,7 @@ from ...introspect.nodes import (
     UnionNode,
 )
 from ...introspect.overlaps import Objects
+from ...introspect.union_plans import make_plan
 from ...json_values import MAX_COLLISIONS, MAX_KEY_DIGITS, copy_json
 from ...message_text import class_name
 from ..construction import HARMLESS, NEW_TUPLE, way_of
@@ -37,8 +37,8 @@ from .writer import MAX_PLACES, Writer, nodes_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from ...introspect.node_kinds import Tag, UnionPlan
     from ...introspect.nodes import Field, Node
+    from ...introspect.union_plans import Tag, UnionPlan
     from ..construction import Way
     from .writer import Function, GeneratedSource, Method, Refusal
 

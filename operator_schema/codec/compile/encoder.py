@@ -12,7 +12,7 @@ from functools import cache
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ...introspect.node_kinds import TRAITS, flat_members, is_exactly, shape_of, tag_of
+from ...introspect.node_kinds import TRAITS, flat_members, is_exactly, shape_of
 from ...introspect.nodes import (
     TAG,
     AnyNode,
@@ -27,6 +27,7 @@ from ...introspect.nodes import (
     UnionNode,
 )
 from ...introspect.overlaps import Objects
+from ...introspect.union_plans import tag_of
 from ...json_values import copy_json, fits_types, in_order
 from ..encode import EncodeRun, EncodeState, encode_with
 from ..problems import INVALID, GiveUp, Trial
