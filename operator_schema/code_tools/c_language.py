@@ -39,7 +39,6 @@ class CLanguage(BraceLanguage):
         r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \bR"(\w*)\(.*?(?:\)\1"|\Z) | "(?:\\.|[^"\\\n])*"? |
             (?<![\da-fA-F])'(?:\\.|[^'\\\n])+'?"""
     )
-    spanning = (b"/*", b'R"', b"\\\n")
     wrappers: Mapping[Context, Wrapper] = {
         "file": Wrapper(),
         "function_body": Wrapper("void f(void) {\n", "\n}\n", one_item("function_definition")),

@@ -71,7 +71,6 @@ class GoLanguage(Language):
     hidden, tokens = lexer(
         r"""//[^\n]* | /\*.*?(?:\*/|\Z) | "(?:\\.|[^"\\\n])*"? | `[^`]*`? | '(?:\\.|[^'\\\n])+'?"""
     )
-    spanning = (b"`", b"/*", b"\\\n")
     wrappers = _WRAPPERS
 
     def parse(self, source: bytes) -> Parsed:

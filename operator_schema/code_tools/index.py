@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .. import CallError
 from .language import Declaration, Parsed, known_language, same_kinds
 from .module_names import Modules
-from .name_patterns import NameTable, Pattern, WordTable, lines_of
+from .name_patterns import NameTable, Pattern, lines_of
 from .parsing import SlowParseError
 from .source_files import Content, FileKey, Skipped, key_of, read_source
 from .source_tree import Tree
@@ -166,9 +166,6 @@ class Index:
         # These are made when they are needed, and anew when a file is another one.
         self._watched: list[tuple[str, FileKey | None]] | None = None
         self._tables: dict[tuple[bool, bool], tuple[NameTable, list[SourceFile]]] = {}
-        self._words: WordTable | None = None
-        self._is_searched = False
-        """Whether somebody has searched for a word yet."""
         self._modules: Modules | None = None
         self._manifests: dict[str, FileKey | None] = {}
         """What the names of packages were read from."""
@@ -271,17 +268,7 @@ class Index:
     def with_word(self, word: str) -> Iterator[SourceFile]:
         """Yield the files that contain a word, in code or comments; tests and examples come last."""
         line = f"\n{word}\n"
-        return (file for file in self._may_have(word) if line in file.parsed.words)
-
-    def _may_have(self, word: str) -> Iterator[SourceFile]:
-        """Return the files that may contain a word; tests and examples come last."""
-        if "\n" in word or not self._is_searched:
-            self._is_searched = True  # a process that asks once needs no table
-            return self.files()
-        if self._words is None or self._words.is_full:
-            self._words = WordTable([(path, file.parsed.words) for path, file in self._files.items()])
-        found = [file for path in self._words.paths(word) if (file := self._files.get(path))]
-        return iter(sorted(found, key=lambda file: _order(file.path, is_aside=file.is_aside)))
+        return (file for file in self.files() if line in file.parsed.words)
 
     def members(self, found: FoundDeclaration) -> Iterator[FoundDeclaration]:
         """Yield the members of a type, in the order of its files."""
@@ -486,7 +473,7 @@ class Index:
         for gone in self.skipped.keys() - set(paths):
             del self.skipped[gone]
             self._skipped_keys.pop(gone, None)
-        self._order = sorted(paths, key=lambda path: _order(path, is_aside=is_aside(path)))
+        self._order = sorted(paths, key=lambda path: (is_aside(path), path.count("/"), path))
         self.shown_as = paths_shown_as(paths)
 
     def _read(self, path: str, before: SourceFile | None, fresh: list[SourceFile]) -> int:
@@ -555,8 +542,6 @@ class Index:
                 self._by_name.setdefault(name, {})[path] = tuple(declarations)
             for one in file.parsed.imports:
                 self._by_import.setdefault(one.name, {})[path] = None
-            if self._words is not None:
-                self._words.add(path, file.parsed.words)
             if self._imported is not None:
                 self._imported.update(_targets(file))
 
@@ -579,11 +564,6 @@ def is_aside(path: str) -> bool:
     *folders, name = path.lower().split("/")
     stem = name.rpartition(".")[0]
     return stem.startswith("test_") or stem.endswith("_test") or any(part in _ASIDE for part in folders)
-
-
-def _order(path: str, *, is_aside: bool) -> tuple[bool, int, str]:
-    """Return the key by which files are sorted."""
-    return is_aside, path.count("/"), path
 
 
 def _source_file(

@@ -81,7 +81,6 @@ class JavaLanguage(BraceLanguage):
         r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \"\"\"(?:\\.|[^\\])*?(?:\"\"\"|\Z) | "(?:\\.|[^"\\\n])*"? |
             '(?:\\.|[^'\\\n])+'?"""
     )
-    spanning = (b"/*", b'"""', b"\\\n")
     wrappers: Mapping[Context, Wrapper] = {
         "file": Wrapper(),
         "function_body": _INSIDE,

@@ -83,7 +83,6 @@ class PythonLanguage(Language):
     self_names = frozenset({"self", "cls"})
     hidden = re.compile(rf"""[\#"'] (?: {_HIDDEN} )""", re.DOTALL | re.VERBOSE)
     tokens = re.compile(rf"""[\#"'\[\](){{}}] (?: {_HIDDEN} | (?<={BRACKETS}) )""", re.DOTALL | re.VERBOSE)
-    spanning = (b'"""', b"'''", b"\\\n")
 
     def parse(self, source: bytes) -> Parsed:
         """Read the declarations and imports of a file; parts with syntax errors are left out."""

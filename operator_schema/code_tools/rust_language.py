@@ -76,7 +76,6 @@ class RustLanguage(Language):
         r"""//[^\n]* | /\*.*?(?:\*/|\Z) | r(\#*)".*?(?:"\1|\Z) | "(?:\\.|[^"\\])*(?:"|\\?\Z) |
             '(?:\\.|[^'\\\n])'"""
     )
-    spanning = (b'"', b"/*", b"\\\n")
     wrappers = _WRAPPERS
 
     def parse(self, source: bytes) -> Parsed:

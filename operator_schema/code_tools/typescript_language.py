@@ -56,7 +56,6 @@ class TypeScriptLanguage(BraceLanguage):
         r"""//[^\n]* | /\*.*?(?:\*/|\Z) | `(?:\\.|[^`\\])*`? | "(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n])*'? |
             [=(,:;!&|?+*%<>~^]\s*/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/"""
     )
-    spanning = (b"/", b"`", b"\\\n")
     wrappers: Mapping[Context, Wrapper] = {
         "file": Wrapper(),
         "function_body": _INSIDE,
