@@ -186,7 +186,7 @@ class Index:
             UnfinishedError: the time is over; the files read so far are kept.
         """
         if self.tree.refresh() or not self._order:
-            self._follow(list(self.tree.files()))
+            self._follow_paths(list(self.tree.files()))
         elif self._modules is not None and self._manifests != self.tree.manifests():
             self._modules = None
         parsed = 0
@@ -194,17 +194,17 @@ class Index:
         changed = self._changed()
         for number, path in enumerate(changed):
             if until is not None and number and time.monotonic() > until:
-                self._keep(fresh)
+                self._write_to_cache(fresh)
                 raise UnfinishedError(len(changed) - number)
-            parsed += self._read(path, self._files.get(path), fresh)
+            parsed += self._read_file(path, self._files.get(path), fresh)
             if len(fresh) >= _BATCH:
-                self._keep(fresh)
+                self._write_to_cache(fresh)
             if progress is not None:
                 progress(number + 1, len(changed))
-        self._keep(fresh)
+        self._write_to_cache(fresh)
         return parsed
 
-    def _keep(self, fresh: list[SourceFile]) -> None:
+    def _write_to_cache(self, fresh: list[SourceFile]) -> None:
         """Write parsed files to the cache, so that the work isn't lost if the process is stopped."""
         if self._cache is not None and fresh:
             self._cache.keep([(file.path, file.digest, file.parsed) for file in fresh])
@@ -286,14 +286,14 @@ class Index:
 
     def popularity(self, file: SourceFile) -> int:
         """Return how many files import the module of a file, or a name from it."""
-        return self._imports()[file.language.module_of(file.path)]
+        return self._count_imports()[file.language.module_of(file.path)]
 
-    def _imports(self) -> Counter[str]:
+    def _count_imports(self) -> Counter[str]:
         """Return how many files import each module, and each declaration by its name."""
         if self._imported is None:
             self._imported = Counter()
             for other in self._files.values():
-                self._imported.update(_targets(other))
+                self._imported.update(_imported_modules(other))
         return self._imported
 
     def named(self, name: str, path: str = "") -> list[FoundDeclaration]:
@@ -313,7 +313,7 @@ class Index:
             for where, declarations in self._by_name.get(name.rpartition(".")[2], {}).items()
             if not path or is_at(where, path)
             for declaration in declarations
-            if _is_called(where, declaration, name, self._name)
+            if _has_name(where, declaration, name, self._name)
         ]
         return found if len(found) < 2 else sorted(found, key=self._likelihood)  # noqa: PLR2004  # one is sorted
 
@@ -327,7 +327,7 @@ class Index:
             _is_prototype(found),
             is_private(found),
             declaration.kind in _VARIABLES,
-            -self._imports()[full_name(file.path, declaration)],
+            -self._count_imports()[full_name(file.path, declaration)],
             -self.popularity(file),
             file.path.count("/"),
             file.path,
@@ -435,7 +435,7 @@ class Index:
         made = None if path else self._tables.get(key)
         if made is None:
             files = [file for file in self.files() if not path or is_at(file.path, path)]
-            made = NameTable([_lines(file, *key) for file in files]), files
+            made = NameTable([_lines_of_names(file, *key) for file in files]), files
             if not path:
                 self._tables[key] = made
         return made
@@ -463,24 +463,24 @@ class Index:
             return self._skipped_keys.get(path)
         return None if file.is_young else file.key
 
-    def _follow(self, paths: list[str]) -> None:
+    def _follow_paths(self, paths: list[str]) -> None:
         self._watched = None
         self._modules = None
         self._folders = {}
         self._tables.clear()
         for gone in self._files.keys() - set(paths):
-            self._replace(gone, None)
+            self._replace_file(gone, None)
         for gone in self.skipped.keys() - set(paths):
             del self.skipped[gone]
             self._skipped_keys.pop(gone, None)
         self._order = sorted(paths, key=lambda path: (is_aside(path), path.count("/"), path))
         self.shown_as = paths_shown_as(paths)
 
-    def _read(self, path: str, before: SourceFile | None, fresh: list[SourceFile]) -> int:
+    def _read_file(self, path: str, before: SourceFile | None, fresh: list[SourceFile]) -> int:
         content = read_source(self.root, path)
         if not isinstance(content, Content):
-            self._replace(path, None)
-            self._skip(path, content)
+            self._replace_file(path, None)
+            self._skip_file(path, content)
             return 0
         self.skipped.pop(path, None)
         self._skipped_keys.pop(path, None)
@@ -494,13 +494,13 @@ class Index:
             is_parsed = kept is None
             parsed = self._parse(path, content.source) if kept is None else kept
         if parsed is None:
-            self._replace(path, None)
-            self._skip(path, Skipped(path, "it takes too long to parse"))
+            self._replace_file(path, None)
+            self._skip_file(path, Skipped(path, "it takes too long to parse"))
             return 0
         file = _source_file(path, content, digest, parsed, before)
         if is_parsed:
             fresh.append(file)
-        self._replace(path, file)
+        self._replace_file(path, file)
         return is_parsed
 
     @staticmethod
@@ -510,7 +510,7 @@ class Index:
         except SlowParseError:
             return None
 
-    def _skip(self, path: str, why: Skipped | None) -> None:
+    def _skip_file(self, path: str, why: Skipped | None) -> None:
         if why is None:
             return
         self.skipped[path] = why.reason
@@ -520,7 +520,7 @@ class Index:
         except OSError:
             self._skipped_keys.pop(path, None)
 
-    def _replace(self, path: str, file: SourceFile | None) -> None:
+    def _replace_file(self, path: str, file: SourceFile | None) -> None:
         before = self._files.pop(path, None)
         self._watched = None
         if before is None or file is None or file.parsed is not before.parsed:
@@ -543,7 +543,7 @@ class Index:
             for one in file.parsed.imports:
                 self._by_import.setdefault(one.name, {})[path] = None
             if self._imported is not None:
-                self._imported.update(_targets(file))
+                self._imported.update(_imported_modules(file))
 
     def _forget_imports(self, file: SourceFile) -> None:
         for one in file.parsed.imports:
@@ -551,7 +551,7 @@ class Index:
             if places.pop(file.path, file) is None and not places:
                 del self._by_import[one.name]
         if self._imported is not None:
-            self._imported.subtract(_targets(file))
+            self._imported.subtract(_imported_modules(file))
 
 
 def digest_of(source: bytes) -> bytes:
@@ -574,7 +574,7 @@ def _source_file(
     return SourceFile(path, content.key, content.is_young, digest, parsed, is_aside(path), {})
 
 
-def _lines(file: SourceFile, is_qualified: bool, any_case: bool) -> str:  # noqa: FBT001  # private
+def _lines_of_names(file: SourceFile, is_qualified: bool, any_case: bool) -> str:  # noqa: FBT001  # private
     """Return the names of a file's declarations as lines; the file keeps them."""
     lines = file.lines.get((is_qualified, any_case))
     if lines is None:
@@ -590,7 +590,7 @@ def full_name(path: str, declaration: Declaration) -> str:
     return f"{module}.{declaration.qualified}" if module else declaration.qualified
 
 
-def _is_called(path: str, declaration: Declaration, wanted: str, root: str) -> bool:
+def _has_name(path: str, declaration: Declaration, wanted: str, root: str) -> bool:
     if "." not in wanted or declaration.qualified == wanted:
         return True
     # The root may be a package itself.
@@ -612,7 +612,7 @@ def is_private(found: FoundDeclaration) -> bool:
     return any((part.startswith("_") and not part.startswith("__")) or part == "internal" for part in parts)
 
 
-def _targets(file: SourceFile) -> set[str]:
+def _imported_modules(file: SourceFile) -> set[str]:
     """Return the modules that a file imports, or from which it imports names."""
     language = file.language
     found: set[str] = set()

@@ -368,6 +368,6 @@ def test_the_type_of_a_name_is_found_where_reading_all_lines_finds_it():
     for _ in range(6000):
         lines = "".join(draw.choices(pieces, k=draw.randrange(1, 14)))
         expected = [one.span() for one in python_language._BOUND.finditer(lines) if one[1] == "name"]
-        assert [one.span() for one in python_language._bound("name", lines)] == expected, lines
+        assert [one.span() for one in python_language._bindings_of("name", lines)] == expected, lines
         found += len(expected)
     assert found > 1000
