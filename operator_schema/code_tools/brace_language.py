@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from .language import Base, Language, TypeField
-from .nodes import LONGEST_NAME, calls_in, children_of, declared, nodes_in, read_tree, span_of, text_of
+from .nodes import LONGEST_NAME, calls_in, children_of, declare, nodes_in, read_tree, span_of, text_of
 from .parsing import parse_tree
 from .snippets import wrapped_problems
 
@@ -30,9 +30,9 @@ class Member(NamedTuple):
     value: Node | None = None
 
 
-def members(node: Node, found: Sequence[Member], kind: Kind, place: NodePlace) -> list[Declaration]:
+def declare_members(node: Node, found: Sequence[Member], kind: Kind, place: NodePlace) -> list[Declaration]:
     """Make the declarations of all names in one statement."""
-    return [declared(node, one.name, kind, place, at=one.at, value=one.value) for one in found]
+    return [declare(node, one.name, kind, place, at=one.at, value=one.value) for one in found]
 
 
 def bases_in(owner: str, parts: Sequence[Node | None], around: frozenset[str]) -> list[Base]:

@@ -94,6 +94,6 @@ def _size(value: Any) -> int:
     return len(json.dumps(value, ensure_ascii=False))
 
 
-def joined(*notes: str | None) -> str:
+def join_notes(*notes: str | None) -> str:
     """Join those of some notes that aren't empty."""
     return " ".join(filter(None, notes))

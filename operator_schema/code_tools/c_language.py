@@ -7,9 +7,9 @@ import re
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from .brace_language import BraceLanguage, Member, bases_in, members
+from .brace_language import BraceLanguage, Member, bases_in, declare_members
 from .language import Import, Parsed, Span, language_named, lexer
-from .nodes import LONGEST_NAME, NodePlace, NodeReading, declared, head_before, name_of, qualified, text_of
+from .nodes import LONGEST_NAME, NodePlace, NodeReading, declare, head_before, name_of, qualified, text_of
 from .snippets import Wrapper, one_item
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ class CLanguage(BraceLanguage):
         r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \bR"(\w*)\(.*?(?:\)\1"|\Z) | "(?:\\.|[^"\\\n])*"? |
             (?<![\da-fA-F])'(?:\\.|[^'\\\n])+'?"""
     )
-    spanning = (b"/*", b'R"', b"\\\n")
     wrappers: Mapping[Context, Wrapper] = {
         "file": Wrapper(),
         "function_body": Wrapper("void f(void) {\n", "\n}\n", one_item("function_definition")),
@@ -66,7 +65,7 @@ class CLanguage(BraceLanguage):
         if whole is not None and not whole.is_broken:
             return whole
         parts = [(place, self.parse_prepared(grammar, piece)) for place, piece in _pieces(text)]
-        found = tuple([_shifted(one, place) for place, part in parts for one in part.declarations])
+        found = tuple([_move_declaration(one, place) for place, part in parts for one in part.declarations])
         if whole is not None and len(found) < len(whole.declarations):
             return whole
         imports = tuple([one for _, part in parts for one in part.imports])
@@ -76,22 +75,22 @@ class CLanguage(BraceLanguage):
         """Return the declarations, imports and bases in a node."""
         kind = node.type
         if kind.startswith("preproc_"):
-            return self._directive(node, place)
+            return self._read_directive(node, place)
         if kind in _GROUPS:
             body = node.child_by_field_name("body")
             is_list = body is not None and body.type == "declaration_list"
             return NodeReading(bodies=[(body if body is not None and is_list else node, place)])
         if kind == "enumerator":
-            return NodeReading(members(node, self.members_in(node), "const", place))
+            return NodeReading(declare_members(node, self.members_in(node), "const", place))
         if kind in _TYPES:
-            return _type_of(node, place)
+            return _read_type(node, place)
         declarators = node.children_by_field_name("declarator") if kind in _STATEMENTS else []
-        found = [(one, *_named(one)) for one in declarators]
+        found = [(one, *_name_in_declarator(one)) for one in declarators]
         made, first = node.child_by_field_name("type"), next((name for _, name, _ in found if name), None)
         inner = (
             NodeReading()
             if made is None or made.type not in _TYPES
-            else _type_of(made, place, first, is_typedef=kind == "type_definition")
+            else _read_type(made, place, first, is_typedef=kind == "type_definition")
         )
         known = {one.name for one in inner.declarations}
         value: Kind = "type" if kind == "type_definition" else "const" if _is_constant(node) else "var"
@@ -105,7 +104,7 @@ class CLanguage(BraceLanguage):
         declarations = [*inner.declarations, *[one for one in each if one is not None]]
         return NodeReading(declarations, bodies=inner.bodies, bases=inner.bases)
 
-    def _directive(self, node: Node, place: NodePlace) -> NodeReading:
+    def _read_directive(self, node: Node, place: NodePlace) -> NodeReading:
         if node.type == "preproc_include":
             return NodeReading(imports=self.imports_in(node))
         if node.type not in {"preproc_def", "preproc_function_def"}:  # a condition
@@ -114,7 +113,7 @@ class CLanguage(BraceLanguage):
         kind: Kind = "const" if node.type == "preproc_def" else "func"
         own = place._replace(owner="")
         head = head_before(node, value)
-        return NodeReading([declared(node, name_of(node), kind, own, at=at, head=head, value=value)])
+        return NodeReading([declare(node, name_of(node), kind, own, at=at, head=head, value=value)])
 
     def members_in(self, node: Node) -> list[Member]:
         """Return the fields that a statement in a struct declares."""
@@ -122,7 +121,7 @@ class CLanguage(BraceLanguage):
             return [Member(name_of(node), node, None, node.child_by_field_name("value"))]
         kind, value = node.child_by_field_name("type"), node.child_by_field_name("default_value")
         each = node.children_by_field_name("declarator") if node.type == "field_declaration" else []
-        found = [_named(one) for one in each]
+        found = [_name_in_declarator(one) for one in each]
         return [
             Member(text_of(name), name, kind, value)
             for name, is_function in found
@@ -136,7 +135,11 @@ class CLanguage(BraceLanguage):
             if node.type.endswith(("declaration", "for_range_loop"))
             else None
         )
-        each = [] if kind is None else [_named(one)[0] for one in node.children_by_field_name("declarator")]
+        each = (
+            []
+            if kind is None
+            else [_name_in_declarator(one)[0] for one in node.children_by_field_name("declarator")]
+        )
         return [Member(text_of(name), name, kind) for name in each if name is not None]
 
     def imports_in(self, node: Node) -> list[Import]:
@@ -181,7 +184,7 @@ class CppLanguage(CLanguage):
             )
         if node.type in {"alias_declaration", "concept_definition"}:
             head = Span(place.start, node.end_byte)
-            return NodeReading([declared(node, name_of(node), "type", place, at=at, head=head)])
+            return NodeReading([declare(node, name_of(node), "type", place, at=at, head=head)])
         return super().read(node, place)
 
 
@@ -199,7 +202,7 @@ _DECLARATORS = re.compile(r"_declarator$")
 _CAST = re.compile(r"(^|::)\s*operator\s+\w")
 
 
-def _named(declarator: Node) -> tuple[Node | None, bool]:
+def _name_in_declarator(declarator: Node) -> tuple[Node | None, bool]:
     """Return the node of the name in a declarator, and whether it is the name of a function."""
     node: Node | None = declarator
     is_function = False
@@ -249,7 +252,7 @@ def _value_or_function(
         default: the value for declarators without a value of their own.
         is_function: whether it is a function.
     """
-    name, _ = _named(declarator)
+    name, _ = _name_in_declarator(declarator)
     if name is None:
         return None
     *owners, last = parts_of(text_of(name))
@@ -259,14 +262,14 @@ def _value_or_function(
         name, at = at, at.child_by_field_name("name")
     if is_function and kind != "type":
         kind = "method" if place.is_member or owners else "func"
-        return declared(node, last, kind, own, at=at or name, head=Span(place.start, declarator.end_byte))
+        return declare(node, last, kind, own, at=at or name, head=Span(place.start, declarator.end_byte))
     if kind == "type":
-        return declared(node, last, kind, own, at=at or name, head=Span(place.start, node.end_byte))
+        return declare(node, last, kind, own, at=at or name, head=Span(place.start, node.end_byte))
     value = declarator.child_by_field_name("value") or default
-    return declared(node, last, kind, own, at=at or name, value=value)
+    return declare(node, last, kind, own, at=at or name, value=value)
 
 
-def _type_of(
+def _read_type(
     node: Node, place: NodePlace, used: Node | None = None, *, is_typedef: bool = False
 ) -> NodeReading:
     """Read a struct, union, enum or class with a body; a nameless one gets the name of its variable."""
@@ -285,7 +288,7 @@ def _type_of(
     if not name or (own_name is None and not is_typedef):
         return NodeReading(bodies=bodies)
     head = Span(place.start, body.start_byte)
-    made = declared(node, last, _TYPES[node.type], own, at=at, head=head)
+    made = declare(node, last, _TYPES[node.type], own, at=at, head=head)
     extended = [part for part in node.named_children if part.type == "base_class_clause"]
     return NodeReading([made], bodies=bodies, bases=bases_in(inside, extended, _EXTENDED))
 
@@ -360,7 +363,7 @@ def _pieces(source: bytes) -> Iterator[tuple[Offset, bytes]]:
             start = end
 
 
-def _shifted(declaration: Declaration, by: Offset) -> Declaration:
+def _move_declaration(declaration: Declaration, by: Offset) -> Declaration:
     """Move a declaration from its position in a piece to its position in the file."""
 
     def moved(span: Span) -> Span:

@@ -15,16 +15,16 @@ from ..files import resolved
 from ..json_values import writable_json
 from ..message_text import checked_path, checked_text, one_line, received
 from .budget import SMALLEST, Budget
-from .descriptions import inspected, read_function
-from .folder_map import overview_of
-from .implementations import implementations_of_outer, implementations_shown
+from .descriptions import describe_declaration, describe_function
+from .folder_map import map_folder
+from .implementations import describe_implementations, describe_implementations_of_outer
 from .index import Index
 from .installed_packages import Environment
 from .language import KINDS, LANGUAGES, Kind, language_of
 from .lookup import look_up
 from .misses import Miss
-from .name_search import found_by_pattern
-from .references import references_shown
+from .name_search import search_names
+from .references import describe_references
 from .results import PatchCheck
 from .snippets import Context
 from .source_text import ChangedError, implementation_first, source_of
@@ -157,12 +157,12 @@ class CodeBase:
             ValueError: the detail isn't known.
         """
         _check_choice("the detail", detail, get_args(Detail))
-        name = self._asked("the name", name)
+        name = self._real_name("the name", name)
 
         def show(found: Sought) -> Inspection:
-            return inspected(found, Budget(self.budget), outline=detail == "outline")
+            return describe_declaration(found, Budget(self.budget), outline=detail == "outline")
 
-        return self._looked_up(name, show)
+        return self._answer_about(name, show)
 
     def search(self, pattern: str, kind: Kind | None = None, limit: int = 10) -> SearchResult:
         """Find declarations by a pattern of their names.
@@ -178,7 +178,7 @@ class CodeBase:
             ValueError: the pattern is longer than 200 characters, the kind isn't known, or the limit is
                 out of bounds.
         """
-        pattern = self._asked("the pattern", pattern)
+        pattern = self._real_name("the pattern", pattern)
         if len(pattern) > MOST_PATTERN:
             message = f"a pattern has at most {MOST_PATTERN} characters"
             raise ValueError(message)
@@ -186,9 +186,7 @@ class CodeBase:
             _check_choice("the kind", kind, KINDS)
         _check_amount("the limit is", limit, 1, MOST_RESULTS)
 
-        return self._answered(
-            lambda index: found_by_pattern(index, pattern, kind, limit, Budget(self.budget))
-        )
+        return self._answer(lambda index: search_names(index, pattern, kind, limit, Budget(self.budget)))
 
     def search_text(self, pattern: str, path: str = "", limit: int = 50) -> TextFound:
         """Find lines of files in any language, comments and texts included.
@@ -205,16 +203,16 @@ class CodeBase:
         Raises:
             ValueError: the pattern is empty or longer than 1,000 characters, or the limit is out of bounds.
         """
-        from .text_search import text_found
+        from .text_search import search_lines
 
         pattern = checked_text("the pattern", pattern)
-        path = self._path_asked(path)
+        path = self._path_below_root(path)
         if not 0 < len(pattern) <= LONGEST_NAME:
             message = f"a pattern has 1 to {LONGEST_NAME:,} characters"
             raise ValueError(message)
         _check_amount("the limit is", limit, 1, MOST_RESULTS)
 
-        found = self._answered(lambda index: text_found(index, pattern, path, limit, Budget(self.budget)))
+        found = self._answer(lambda index: search_lines(index, pattern, path, limit, Budget(self.budget)))
         return cast("TextFound", writable_json(found))  # a line may hold what no text can
 
     def read_func(
@@ -227,13 +225,13 @@ class CodeBase:
             line_numbers: whether each line gets its number in the file.
             first_line: the line of the file at which the text begins; None for all of it.
         """
-        name = self._asked("the name", name)
+        name = self._real_name("the name", name)
 
         def show(found: Sought) -> ReadFunction:
             budget = Budget(self.budget)
-            return read_function(found, budget, line_numbers=line_numbers, first_line=first_line)
+            return describe_function(found, budget, line_numbers=line_numbers, first_line=first_line)
 
-        return self._looked_up(name, show, functions=True)
+        return self._answer_about(name, show, functions=True)
 
     def references(self, name: str, path: str = "") -> ReferencesFound:
         """Find the places that use a declaration, each with its certainty.
@@ -242,10 +240,10 @@ class CodeBase:
             name: see `inspect`.
             path: of a file or folder where uses are wanted; empty for all.
         """
-        name, path = self._asked("the name", name), self._path_asked(path)
+        name, path = self._real_name("the name", name), self._path_below_root(path)
 
-        return self._looked_up(
-            name, lambda found: references_shown(found, path, Budget(self.budget)), outside=False
+        return self._answer_about(
+            name, lambda found: describe_references(found, path, Budget(self.budget)), outside=False
         )
 
     def implements(self, name: str) -> ImplementationsFound:
@@ -254,21 +252,21 @@ class CodeBase:
         Args:
             name: see `inspect`.
         """
-        name = self._asked("the name", name)
+        name = self._real_name("the name", name)
 
         def answer(index: Index) -> ImplementationsFound:
             found = look_up(index, self._environment, name, outside=False)
             if not isinstance(found, Miss):
-                return implementations_shown(found, Budget(self.budget))
+                return describe_implementations(found, Budget(self.budget))
             written = read_name(name)
             known = (
-                implementations_of_outer(index, written.name, Budget(self.budget))
+                describe_implementations_of_outer(index, written.name, Budget(self.budget))
                 if found.reason in {"not declared", "outside of the root"} and not written.path
                 else None
             )
-            return known or cast("ImplementationsFound", _missing(name, found))
+            return known or cast("ImplementationsFound", _answer_of_miss(name, found))
 
-        return self._answered(answer)
+        return self._answer(answer)
 
     def overview(self, path: str = "", tokens: int = 1000) -> Overview:
         """Return a map of a folder: the types and functions that other files use most.
@@ -280,9 +278,9 @@ class CodeBase:
         Raises:
             ValueError: the number of tokens is out of bounds.
         """
-        path = self._path_asked(path)
+        path = self._path_below_root(path)
         _check_amount("the tokens are", tokens, LEAST_TOKENS, MOST_TOKENS)
-        return self._answered(lambda index: overview_of(index, path, tokens))
+        return self._answer(lambda index: map_folder(index, path, tokens))
 
     def check_syntax(
         self,
@@ -307,7 +305,7 @@ class CodeBase:
             CallError: there is no function or file to put it in.
             ValueError: the language or the context isn't known.
         """
-        from .syntax_check import Checking, checked, refused, without_fence
+        from .syntax_check import Checking, check_snippet, refuse_snippet, without_fence
 
         code = checked_text("the code", code)
         if language is not None:
@@ -315,18 +313,18 @@ class CodeBase:
             _check_choice("the language", language, list(LANGUAGES))
         _check_choice("the context", context, get_args(Context))
         if len(code) > LONGEST_SNIPPET:
-            return refused(f"the code is longer than {LONGEST_SNIPPET:,} characters")
+            return refuse_snippet(f"the code is longer than {LONGEST_SNIPPET:,} characters")
         fenced = without_fence(code)
         known = language or fenced.language
         if inside is not None:
-            checking = self._placed(fenced, self._asked("the place", inside))
+            checking = self._put_in_place(fenced, self._real_name("the place", inside))
         else:
             checking = Checking(fenced, context, self._languages() if known is None else (known,))
         types: tuple[Path, float] | str | None = None
         if type_check:
             allowed = self.root, self.type_check_seconds
             types = allowed if self.type_checks else "type checks are switched off here"
-        return checked(checking, Budget(self.budget), types)
+        return check_snippet(checking, Budget(self.budget), types)
 
     def check_patch(self, diff: str) -> PatchCheck:
         """Apply a unified diff in memory, and check the files after it; nothing is written.
@@ -334,7 +332,7 @@ class CodeBase:
         Args:
             diff: of at most 500,000 characters, with paths below the root.
         """
-        from .patches import patch_checked
+        from .patches import describe_patch
         from .syntax_check import without_fence
 
         diff = checked_text("the patch", diff)
@@ -342,10 +340,10 @@ class CodeBase:
             message = f"the patch is longer than {LONGEST_PATCH:,} characters"
             return PatchCheck(applies=False, valid=False, error=message)
         text = without_fence(diff).code
-        found = self._answered(lambda index: patch_checked(index, text, Budget(self.budget)))
+        found = self._answer(lambda index: describe_patch(index, text, Budget(self.budget)))
         return cast("PatchCheck", writable_json(found))  # also of paths that only the patch names
 
-    def _placed(self, fenced: Fenced, inside: str) -> Checking:
+    def _put_in_place(self, fenced: Fenced, inside: str) -> Checking:
         """Put a snippet into the function or file that it is written for."""
         from .syntax_check import Checking, in_file, in_function
 
@@ -368,9 +366,9 @@ class CodeBase:
             context: Context | None = None if is_whole else "function_body"
             return Checking(fenced, context, (own.name,), snippet, one.file.parsed.is_broken)
 
-        return self._answered(answer)
+        return self._answer(answer)
 
-    def _asked(self, what: str, text: object) -> str:
+    def _real_name(self, what: str, text: object) -> str:
         """Return the name or path that a caller means, also if it isn't UTF-8 and was shown in another form.
 
         Raises:
@@ -383,27 +381,27 @@ class CodeBase:
         with self._lock:
             return path_meant(asked, self._index.shown_as)
 
-    def _path_asked(self, text: object) -> str:
+    def _path_below_root(self, text: object) -> str:
         """Return a path relative to the root, however the caller wrote it; the root itself is an empty text.
 
         Raises:
             TypeError: it isn't a text.
         """
-        asked = self._asked("the path", text).strip()
+        asked = self._real_name("the path", text).strip()
         root = f"{self.root.as_posix().rstrip('/')}/"
         below = normpath("." if asked in {"", "/"} or f"{asked}/" == root else asked.removeprefix(root))
         return "" if below == "." else below
 
-    def _looked_up(self, name: str, show: Callable[[Sought], Result], **where: bool) -> Result:
+    def _answer_about(self, name: str, show: Callable[[Sought], Result], **where: bool) -> Result:
         """Look up a name, and answer with the declarations found, or explain why there are none."""
 
         def answer(index: Index) -> Result:
             found = look_up(index, self._environment, name, **where)
-            return cast("Result", _missing(name, found)) if isinstance(found, Miss) else show(found)
+            return cast("Result", _answer_of_miss(name, found)) if isinstance(found, Miss) else show(found)
 
-        return self._answered(answer)
+        return self._answer(answer)
 
-    def _answered(self, answer: Callable[[Index], Result]) -> Result:
+    def _answer(self, answer: Callable[[Index], Result]) -> Result:
         """Compute an answer from the current files, again if they change meanwhile."""
         until = time.monotonic() + _SECONDS_TO_READ
         with self._lock:
@@ -432,7 +430,7 @@ class CodeBase:
         return f"CodeBase({str(self.root)!r})"
 
 
-def _missing(name: str, miss: Miss) -> dict[str, object]:
+def _answer_of_miss(name: str, miss: Miss) -> dict[str, object]:
     """Return the answer for a name that isn't found, which always gives the reason."""
     said: dict[str, object] = {"found": False, "name": name[:MOST_PATTERN], "reason": miss.reason}
     if miss.nearest:

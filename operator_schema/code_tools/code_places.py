@@ -41,15 +41,10 @@ class Places:
         """Whether it has a list of the names that it exports; None until that is asked."""
         self._nearest: tuple[int, int] = (-1, -1)
         """The place that was last looked up, and the index of the last declaration before it."""
-        self._begun = -1
         self._read = 0
-        """A place in code, up to which is read what began at another one."""
+        """A place in code, from which on strings and comments are looked for."""
         self._ahead: tuple[int, int] | None = None
         """The next string or comment behind it, once that is found."""
-        self._signs: list[tuple[int, bool]] = []
-        """For each text of `Language.spanning` a place, and whether it is there; else it isn't before it."""
-        self._line_of: tuple[int, int] = (-1, 0)
-        """A place, and where its line begins."""
         self._lines: tuple[int, int] = (0, 1)
 
     def line(self, at: int) -> int:
@@ -122,18 +117,15 @@ class Places:
         return self._nearest[1]
 
     def _token(self, at: int) -> tuple[int, int] | None:
-        """Return the string or comment around a place; callers must ask for places in ascending order.
-
-        Before the line of the place, only lines are read with something that may go on behind their end.
-        """
+        """Return the string or comment around a place; callers must ask for places in ascending order."""
         begin = self._begin(at)
-        if begin != self._begun or at < self._read:
-            self._begun, self._read, self._ahead, self._signs = begin, begin, None, []
-            self._line_of = -1, 0
+        if at < self._read or (self._ahead is not None and begin > self._ahead[0]):
+            self._read, self._ahead = begin, None
+        self._read = max(self._read, begin)
         while True:
             if self._ahead is None:
                 self._text = self._text or self._source.decode("latin-1")
-                found = self._language.hidden.search(self._text, self._line_to_read(at))
+                found = self._language.hidden.search(self._text, self._read)
                 self._ahead = (len(self._text), len(self._text)) if found is None else found.span()
             start, end = self._ahead
             if at < start:
@@ -141,37 +133,6 @@ class Places:
             if at < end:
                 return start, end
             self._read, self._ahead = end, None
-
-    def _line_to_read(self, at: int) -> int:
-        """Return a place in code before which no string or comment can reach a given place."""
-        sign = self._next_sign(at)
-        if self._line_of[0] != sign:
-            last = sign
-            start = self._text.rfind("\n", self._read, last) + 1
-            while sign < at and start > self._read and not self._text[start:last].strip():
-                last = start - 1  # what the sign belongs to may begin in the line before
-                start = self._text.rfind("\n", self._read, last) + 1
-            self._line_of = sign, start
-        return max(self._line_of[1], self._read)
-
-    def _next_sign(self, at: int) -> int:
-        """Find the first sign, such as a quote, of a string or comment that may continue on the next line."""
-        signs = self._language.spanning
-        if not self._signs:
-            self._signs = [(self._read, False)] * len(signs)
-        nearest = at
-        for number, sign in enumerate(signs):
-            place, is_there = self._signs[number]
-            if place < self._read or (place < at and not is_there):
-                # One of its letters may be before the place.
-                place = self._source.find(
-                    sign, self._read if is_there else max(self._read, place - len(sign)), at
-                )
-                is_there = place >= 0
-                self._signs[number] = (place, True) if is_there else (at, False)
-            if is_there:
-                nearest = min(nearest, place)
-        return nearest
 
     def _begin(self, at: int) -> int:
         """Return where to begin reading in order to know whether `at` is in a string."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .budget import joined
+from .budget import join_notes
 from .language import TYPES
 from .resolution import Resolver
 from .results import CalledFunction, FieldShown, Inspection, Match, MethodShown, ReadFunction
@@ -45,7 +45,7 @@ _LONGEST_CHARACTER = 4
 """Bytes of UTF-8."""
 
 
-def inspected(sought: Sought, budget: Budget, *, outline: bool = False) -> Inspection:
+def describe_declaration(sought: Sought, budget: Budget, *, outline: bool = False) -> Inspection:
     """Describe the first declaration of a list in full, and list where the others are.
 
     Args:
@@ -80,7 +80,7 @@ def inspected(sought: Sought, budget: Budget, *, outline: bool = False) -> Inspe
             budget.line(f"{one.declaration.qualified} {one.location}") for one in bases[:_MOST_BASES]
         ]
     _add_members(result, index, found, methods, budget)
-    if note := joined(sought.note, budget.note):
+    if note := join_notes(sought.note, budget.note):
         result["note"] = note
     return result
 
@@ -99,7 +99,7 @@ def _add_text(
     has_doc = False
     if not outline:
         outlined = language.bodies_inside and declaration.kind in TYPES
-        text = _outline(source, found, methods) if outlined else whole_text(source, declaration)
+        text = _outline_of_class(source, found, methods) if outlined else whole_text(source, declaration)
         result["definition"] = budget.text(text, 0.5, "ask for a member by its own name, or use read_func")
         has_doc = declaration.whole.start <= declaration.doc.start and result["definition"] == text
     if declaration.doc.end and not has_doc:
@@ -116,17 +116,17 @@ def _add_members(
     own = source[declaration.whole.start : declaration.whole.end]
     fields = language.fields(own) if declaration.kind in TYPES else []
     if fields:
-        shown = (_field(own, field) for field in fields)
+        shown = (_describe_field(own, field) for field in fields)
         result["fields"] = budget.items(shown, 0.4, "fields", of=len(fields))
     if methods:
         is_shown = not language.bodies_inside and not budget.note and "definition" in result
         whole = declaration.whole if is_shown else None
-        each = (_method(index, one, found, whole) for one in methods)
+        each = (_describe_method(index, one, found, whole) for one in methods)
         hint = f"search for {declaration.name}.*"
         result["methods"] = budget.items(each, 1, "methods", hint, of=len(methods))
 
 
-def _method(
+def _describe_method(
     index: Index, method: FoundDeclaration, owner: FoundDeclaration, shown: Span | None
 ) -> MethodShown:
     """Describe a method, without its signature if the text of its type contains that."""
@@ -143,24 +143,24 @@ def members_of(index: Index, found: FoundDeclaration) -> Iterator[FoundDeclarati
     return (one for one in index.members(found) if one.declaration.kind == "method")
 
 
-def _field(text: bytes, field: TypeField) -> FieldShown:
+def _describe_field(text: bytes, field: TypeField) -> FieldShown:
     """Describe a field with its type and value, each cut if it is long."""
     shown = FieldShown(name=field.name)
     if field.type.end:
-        shown["type"] = _shortened(text, field.type, _LONGEST_TYPE)
+        shown["type"] = _short_text(text, field.type, _LONGEST_TYPE)
     if field.value.end:
-        shown["value"] = _shortened(text, field.value, _LONGEST_VALUE)
+        shown["value"] = _short_text(text, field.value, _LONGEST_VALUE)
     return shown
 
 
-def _shortened(text: bytes, span: Span, most: int) -> str:
+def _short_text(text: bytes, span: Span, most: int) -> str:
     is_cut = span.end - span.start > most * _LONGEST_CHARACTER
     end = span.start + most * _LONGEST_CHARACTER if is_cut else span.end
     line = one_line(span_text(text, span._replace(end=end)))
     return f"{line[:most]}…" if is_cut or len(line) > most else line
 
 
-def _outline(source: bytes, found: FoundDeclaration, methods: list[FoundDeclaration]) -> str:
+def _outline_of_class(source: bytes, found: FoundDeclaration, methods: list[FoundDeclaration]) -> str:
     """Return the text of a class without its methods, which the answer lists separately."""
     whole = found.declaration.whole
     if not methods:
@@ -170,7 +170,7 @@ def _outline(source: bytes, found: FoundDeclaration, methods: list[FoundDeclarat
     return f"{whole_text(source, found.declaration._replace(whole=before)).rstrip()}\n    ..."
 
 
-def read_function(
+def describe_function(
     sought: Sought, budget: Budget, *, line_numbers: bool, first_line: int | None
 ) -> ReadFunction:
     """Describe the first function of a list in full, and list where the others are.
@@ -206,7 +206,7 @@ def read_function(
     _add_uses(result, index, found, source, budget)
     is_beyond = first_line is not None and first_line > declaration.last_line
     beyond = f"The function ends at line {declaration.last_line}, before line {first_line}."
-    if note := joined(sought.note, beyond if is_beyond else budget.note):
+    if note := join_notes(sought.note, beyond if is_beyond else budget.note):
         result["note"] = note
     return result
 
@@ -247,15 +247,15 @@ def _add_uses(
     if imported:
         texts = list(dict.fromkeys([budget.line(one.text) for one in imported]))
         result["imports_used"] = budget.items(texts, 0.4, "imports", of=len(texts))
-    calls = list(dict.fromkeys([_short(name) for how, name in used if how == "call"]))
+    calls = list(dict.fromkeys([_short_call_name(name) for how, name in used if how == "call"]))
     if calls:
         resolver = Resolver(index)
         inside = imports[len(found.file.parsed.imports) :]
-        each = (_called(index, name, resolver.called(found, name, inside)) for name in calls)
+        each = (_describe_call(index, name, resolver.called(found, name, inside)) for name in calls)
         result["calls"] = budget.items(each, 1, "calls", of=len(calls))
 
 
-def _called(index: Index, name: str, way: Way | None) -> CalledFunction:
+def _describe_call(index: Index, name: str, way: Way | None) -> CalledFunction:
     if way is None:
         return CalledFunction(name=name)
     found = way.found
@@ -265,7 +265,7 @@ def _called(index: Index, name: str, way: Way | None) -> CalledFunction:
     return shown
 
 
-def _short(name: str) -> str:
+def _short_call_name(name: str) -> str:
     """Shorten a call on an expression to the name of its method: `open(path).close` becomes `close`."""
     last = re.split(r"""['"\])}>]""", name.removeprefix(_SUPER))[-1]
     return name if name in {last, f"{_SUPER}{last}"} else f"…{last}"

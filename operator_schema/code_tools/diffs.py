@@ -92,14 +92,14 @@ def applied(source: bytes, patch: FilePatch) -> Applied:
     """
     if patch.old is None and any(hunk.old for hunk in patch.hunks):
         raise patch_error(patch.line, f"the new file {patch.new} can't have lines before the patch")
-    lines = _split(source)
+    lines = _split_lines(source)
     patched = [False] * len(lines)
     moved: list[int] = []
     budget = _MOST_COMPARED
     for number, hunk in enumerate(patch.hunks, 1):
-        place, budget = _place(lines, patched, hunk, budget)
+        place, budget = _find_place(lines, patched, hunk, budget)
         if place is None:
-            raise _misfit(patch, number, hunk, lines)
+            raise _misfit_error(patch, number, hunk, lines)
         lines[place : place + len(hunk.old)] = hunk.new
         patched[place : place + len(hunk.old)] = [True] * len(hunk.new)
         moved.append(place - max(hunk.new_line - 1, 0))
@@ -110,13 +110,13 @@ def applied(source: bytes, patch: FilePatch) -> Applied:
     return Applied(b"".join(lines), tuple(moved))
 
 
-def _split(source: bytes) -> list[bytes]:
+def _split_lines(source: bytes) -> list[bytes]:
     """Split a text into lines, only at line feeds."""
     lines = source.split(b"\n")
     return [line + b"\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
 
 
-def _place(
+def _find_place(
     lines: Sequence[bytes], patched: Sequence[bool], hunk: Hunk, budget: int
 ) -> tuple[int | None, int]:
     """Find the place for a hunk nearest to the line it names; return how much may still be compared."""
@@ -150,14 +150,14 @@ def _outwards(start: int, most: int) -> Iterator[int]:
             yield start - distance
 
 
-def _misfit(patch: FilePatch, number: int, hunk: Hunk, lines: Sequence[bytes]) -> PatchError:
+def _misfit_error(patch: FilePatch, number: int, hunk: Hunk, lines: Sequence[bytes]) -> PatchError:
     """Return an error that names the first line at which a hunk doesn't match."""
     start = max(hunk.old_line - 1, 0)
     what = f"hunk {number} of {patch.old} doesn't fit"
     for offset, line in enumerate(hunk.old):
         there = lines[start + offset] if start + offset < len(lines) else None
         if there != line:
-            wanted, found = _shown(line), "the end of the file" if there is None else _shown(there)
+            wanted, found = _show_line(line), "the end of the file" if there is None else _show_line(there)
             if there is not None and there.rstrip(b"\r\n") == line.rstrip(b"\r\n"):
                 reason = "they end differently: with CRLF, with LF, or without a line end"
             else:
@@ -171,7 +171,7 @@ def _misfit(patch: FilePatch, number: int, hunk: Hunk, lines: Sequence[bytes]) -
 _LONGEST = 80
 
 
-def _shown(line: bytes) -> str:
+def _show_line(line: bytes) -> str:
     return repr(clip(line.decode(errors="replace").rstrip("\r\n"), _LONGEST))
 
 
@@ -191,7 +191,7 @@ def patches_in(text: str) -> list[FilePatch]:
     """
     # That a line has no end is said by a line of its own; a text may lose its last one on the way.
     whole = text if text.endswith("\n") else f"{text}\n"
-    reader = _PatchReader(_split(_NO_BYTE.sub("?", whole).encode(errors="surrogateescape")))
+    reader = _PatchReader(_split_lines(_NO_BYTE.sub("?", whole).encode(errors="surrogateescape")))
     found = list(reader.patches())
     if not found:
         message = (
@@ -217,9 +217,9 @@ class _PatchReader:
         while self._at < len(self._lines):
             line = self._lines[self._at]
             if line.startswith(b"diff --git "):
-                yield self._with_git_header()
-            elif line.startswith(b"--- ") and self._next().startswith(b"+++ "):
-                yield self._plain()
+                yield self._read_git()
+            elif line.startswith(b"--- ") and self._next_line().startswith(b"+++ "):
+                yield self._read_plain()
             elif _HUNK.match(line):
                 raise patch_error(
                     self._at + 1, "a hunk without the lines `--- path` and `+++ path` before it"
@@ -227,19 +227,19 @@ class _PatchReader:
             else:
                 self._at += 1
 
-    def _next(self) -> bytes:
+    def _next_line(self) -> bytes:
         return self._lines[self._at + 1] if self._at + 1 < len(self._lines) else b""
 
-    def _plain(self) -> FilePatch:
+    def _read_plain(self) -> FilePatch:
         start = self._at
-        old, new = _name(self._lines[start][4:]), _name(self._next()[4:])
+        old, new = _read_path(self._lines[start][4:]), _read_path(self._next_line()[4:])
         self._at += 2
-        hunks = self._hunks()
+        hunks = self._read_hunks()
         if not hunks:
             raise patch_error(start + 1, "no hunk follows the names of the file")
         return FilePatch(start + 1, *_without_prefixes(old, new, start + 1), hunks)
 
-    def _with_git_header(self) -> FilePatch:
+    def _read_git(self) -> FilePatch:
         start = self._at
         line = self._lines[start]
         said: dict[str, str] = {}
@@ -247,7 +247,7 @@ class _PatchReader:
         while self._at < len(self._lines) and (
             match := _EXTENDED.match(self._lines[self._at].rstrip(b"\r\n"))
         ):
-            said[match[1].decode()] = _name(match[2]) or ""
+            said[match[1].decode()] = _read_path(match[2]) or ""
             self._at += 1
         moved = [(said.get(f"{how} from"), said.get(f"{how} to"), how) for how in ("rename", "copy")]
         names: tuple[str | None, str | None] | None
@@ -255,16 +255,16 @@ class _PatchReader:
         following = self._lines[self._at] if self._at < len(self._lines) else b""
         if _BINARY.match(following):
             raise patch_error(self._at + 1, "a binary patch can't be checked")
-        if following.startswith(b"--- ") and self._next().startswith(b"+++ "):
-            given = _name(self._lines[self._at][4:]), _name(self._next()[4:])
+        if following.startswith(b"--- ") and self._next_line().startswith(b"+++ "):
+            given = _read_path(self._lines[self._at][4:]), _read_path(self._next_line()[4:])
             self._at += 2
-            hunks = self._hunks()
+            hunks = self._read_hunks()
             if not hunks:
                 raise patch_error(self._at, "no hunk follows the names of the file")
             names = names or _without_prefixes(*given, start + 1)
         else:
             hunks = ()
-        names = names or _same_name(line[len(b"diff --git ") :], start + 1)
+        names = names or _name_said_twice(line[len(b"diff --git ") :], start + 1)
         old, new = names
         if "new file mode" in said:
             old, new = None, new or old
@@ -272,16 +272,16 @@ class _PatchReader:
             old, new = old or new, None
         return FilePatch(start + 1, old, new, hunks, is_copy="copy from" in said)
 
-    def _hunks(self) -> tuple[Hunk, ...]:
+    def _read_hunks(self) -> tuple[Hunk, ...]:
         found: list[Hunk] = []
         while self._at < len(self._lines) and (match := _HUNK.match(self._lines[self._at])):
-            found.append(self._hunk(match))
+            found.append(self._read_hunk(match))
         if self._at < len(self._lines) and self._lines[self._at].startswith(b"@@"):
             message = "a hunk begins with the lines before and after, and their numbers: `@@ -12,3 +12,4 @@`"
             raise patch_error(self._at + 1, message)
         return tuple(found)
 
-    def _hunk(self, match: re.Match[bytes]) -> Hunk:
+    def _read_hunk(self, match: re.Match[bytes]) -> Hunk:
         start = self._at
         old_line, new_line = int(match[1]), int(match[3])
         wanted = [int(match[group]) if match[group] is not None else 1 for group in (2, 4)]
@@ -332,19 +332,19 @@ class _PatchReader:
 _ESCAPES = {b"a": 7, b"b": 8, b"t": 9, b"n": 10, b"v": 11, b"f": 12, b"r": 13, b'"': 34, b"\\": 92}
 
 
-def _name(text: bytes) -> str | None:
+def _read_path(text: bytes) -> str | None:
     """Read a path from a patch, with surrogates for bytes that aren't UTF-8; None for /dev/null."""
     text = text.rstrip(b"\r\n")
     if text.startswith(b'"'):
         end = re.search(rb'(?<!\\)(?:\\\\)*"', text[1:])
         inner = text[1 : end.end()] if end else text[1:]
-        text = re.sub(rb"\\([0-7]{3}|.)", _unescaped, inner)
+        text = re.sub(rb"\\([0-7]{3}|.)", _unescape, inner)
     else:
         text = text.partition(b"\t")[0]
     return None if text == b"/dev/null" else text.decode(errors="surrogateescape")
 
 
-def _unescaped(match: re.Match[bytes]) -> bytes:
+def _unescape(match: re.Match[bytes]) -> bytes:
     said = match[1]
     return bytes([int(said, 8) & 255]) if said.isdigit() else bytes([_ESCAPES.get(said, said[0])])
 
@@ -358,11 +358,11 @@ def _without_prefixes(old: str | None, new: str | None, line: int) -> tuple[str 
     return old, new
 
 
-def _same_name(text: bytes, line: int) -> tuple[str, str]:
+def _name_said_twice(text: bytes, line: int) -> tuple[str, str]:
     """Return the path that a header such as `a/x y b/x y` contains twice."""
     bare = text.rstrip(b"\r\n")
     if bare.startswith(b'"'):
-        names = [_name(part) for part in re.findall(rb'"(?:\\.|[^"\\])*"', bare)]
+        names = [_read_path(part) for part in re.findall(rb'"(?:\\.|[^"\\])*"', bare)]
         if len(names) == 2 and names[0] and names[1] and names[0][2:] == names[1][2:]:  # noqa: PLR2004  # before, after
             return names[0][2:], names[1][2:]
     half = (len(bare) - 1) // 2

@@ -24,7 +24,7 @@ _MOST_OF_A_FILE = 8
 _FOR_NOTE = 120
 
 
-def overview_of(index: Index, path: str, tokens: int) -> Overview:
+def map_folder(index: Index, path: str, tokens: int) -> Overview:
     """Return a map of a folder or file, with the names first that most files use.
 
     Args:
@@ -39,8 +39,8 @@ def overview_of(index: Index, path: str, tokens: int) -> Overview:
     if not files:
         reason, note = path_problem(index, path)
         return Overview(files=0, map="", reason=reason, note=note)
-    ranked = _ranked(index, files)
-    lines = list(_folders(files, path.strip("/")))
+    ranked = _rank_declarations(index, files)
+    lines = list(_folder_lines(files, path.strip("/")))
     left = tokens * _CHARACTERS_A_TOKEN - _FOR_NOTE - sum(len(line) + 1 for line in lines)
     chosen: dict[str, list[tuple[int, str]]] = {}
     for found in ranked:
@@ -64,7 +64,7 @@ def overview_of(index: Index, path: str, tokens: int) -> Overview:
     return result
 
 
-def _folders(files: list[SourceFile], path: str) -> Iterator[str]:
+def _folder_lines(files: list[SourceFile], path: str) -> Iterator[str]:
     """Yield a line for each folder directly below a path, with the number of its files."""
     counts: Counter[str] = Counter()
     for file in files:
@@ -73,7 +73,7 @@ def _folders(files: list[SourceFile], path: str) -> Iterator[str]:
         if "/" in inner:
             counts[inner.partition("/")[0]] += 1
     if len(counts) == 1 and not path:  # a package alone in its root
-        yield from _folders(files, next(iter(counts)))
+        yield from _folder_lines(files, next(iter(counts)))
         return
     for name, number in counts.most_common(_MOST_FOLDERS):
         yield f"{name}/ {number:,} files"
@@ -81,7 +81,7 @@ def _folders(files: list[SourceFile], path: str) -> Iterator[str]:
         yield f"… {len(counts) - _MOST_FOLDERS} more folders"
 
 
-def _ranked(index: Index, files: list[SourceFile]) -> list[FoundDeclaration]:
+def _rank_declarations(index: Index, files: list[SourceFile]) -> list[FoundDeclaration]:
     """List the types and functions of some files, with the names first that most files contain."""
     found = [
         FoundDeclaration(file, declaration)

@@ -22,55 +22,8 @@ _BINDING = re.compile(
     re.MULTILINE,
 )
 """Where a text binds names: in one of its groups."""
-_IS_SET = re.compile(rb"[ \t]*=(?!=)")
-_NO_NAMES = frozenset({b"let", b"var", b"const", b"mut"})
-_IN_NAMES = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
-_NOT_BOUND = frozenset(b".(")
-_LINE_END, _DOT = b"\n."
 _ALL = b"::*"
 """How `use` of Rust takes all names of a module or enum."""
-_NAMED = re.compile(rb"\b(?:as|def|class)[ \t]+\Z")
-_SET_AS = re.compile(rb"[ \t]*:=")
-
-
-def _is_plainly_bound(name: bytes, lines: bytes) -> bool | None:
-    """Return whether a name is bound if that is obvious; None if it needs a search.
-
-    Args:
-        name: to look for.
-        lines: all that have it.
-
-    Returns:
-        True if a line begins by setting it, False if each place only reads it; None if that can't be told.
-    """
-    if not _IN_NAMES.issuperset(name):
-        return None
-    is_bound: bool | None = False
-    at = lines.find(name)
-    while at >= 0:
-        end = at + len(name)
-        before = lines[at - 1] if at else _LINE_END
-        after = lines[end] if end < len(lines) else _LINE_END
-        if before not in _IN_NAMES and after not in _IN_NAMES:
-            start = lines.rfind(b"\n", 0, at) + 1
-            if name not in _NO_NAMES and not lines[start:at].strip(b" \t") and _IS_SET.match(lines, end):
-                return True
-            if before == _DOT:
-                is_read = _SET_AS.match(lines, end) is None
-            elif _NAMED.search(lines, start, at) is not None:
-                is_read = False
-            elif after in _NOT_BOUND:
-                is_read = True
-            else:
-                last = lines.find(b"\n", end)
-                rest = lines[end : len(lines) if last < 0 else last]
-                is_read = b"=" not in rest and b":" not in rest and lines.find(b"for", start, at) < 0
-            if not is_read:
-                is_bound = None
-        at = lines.find(name, end)
-    return is_bound
-
-
 _STRING = re.compile(rb'"(?:[^"\\\n]++|\\.)*+"')
 _PARAMETER = re.compile(rb"[(,|][ \t\n]*[*&]*(?:mut )?(\w+)(?=[ \t]*[:,)=| ])")
 _NAME = re.compile(rb"(?<![\w.])[A-Za-z_]\w*(?![\w.(])")
@@ -138,16 +91,9 @@ class FunctionText:
             self._parameters = set(_PARAMETER.findall(self._text[: end_of_head(self._text)]))
         if name in self._parameters:
             return True
-        lines = lines_with(self._text, name)
-        is_long = len(lines) > _LONGEST_CODE
-        if is_long:
-            lines = _STRING.sub(b'""', lines)
-            if any(len(line) > _LONGEST_CODE for line in lines.split(b"\n")):
-                return True  # nobody wrote this by hand
-        is_bound = _is_plainly_bound(name, lines)
-        if is_bound is not None:
-            return is_bound
-        lines = lines if is_long else _STRING.sub(b'""', lines)
+        lines = _STRING.sub(b'""', lines_with(self._text, name))
+        if any(len(line) > _LONGEST_CODE for line in lines.split(b"\n")):
+            return True  # nobody wrote this by hand
         return any(
             group is not None and name in _NAME.findall(group)
             for place in _BINDING.finditer(lines)

@@ -12,7 +12,7 @@ from .nodes import (
     NodePlace,
     calls_in,
     children_of,
-    declared,
+    declare,
     head_before,
     name_of,
     span_of,
@@ -71,7 +71,6 @@ class GoLanguage(Language):
     hidden, tokens = lexer(
         r"""//[^\n]* | /\*.*?(?:\*/|\Z) | "(?:\\.|[^"\\\n])*"? | `[^`]*`? | '(?:\\.|[^'\\\n])+'?"""
     )
-    spanning = (b"`", b"/*", b"\\\n")
     wrappers = _WRAPPERS
 
     def parse(self, source: bytes) -> Parsed:
@@ -82,19 +81,19 @@ class GoLanguage(Language):
         bases: list[Base] = []
         for node, place in children_of(root, NodePlace(), -1):
             if node.type == "import_declaration":
-                imports += _imports(node)
+                imports += _read_imports(node)
             elif node.type in {"function_declaration", "method_declaration"}:
-                declarations.append(_function(node, place))
+                declarations.append(_read_function(node, place))
             elif node.type.endswith("_declaration"):
-                for spec, own in _specs(node, place):
-                    bases += _bases(spec)
-                    declarations += _declared(spec, own, node if _is_single(node) else spec)
+                for spec, own in _specs_in(node, place):
+                    bases += _read_bases(spec)
+                    declarations += _read_spec(spec, own, node if _is_single(node) else spec)
         return Parsed(tuple(declarations), tuple(imports), root.has_error, tuple(bases))
 
     def fields(self, source: bytes) -> list[TypeField]:
         """Read the fields from the text of one struct; an embedded field has the name of its type."""
         found: list[TypeField] = []
-        for node in _all(parse_tree(_GRAMMAR, source), "field_declaration", "struct_type"):
+        for node in _nodes_of_kind(parse_tree(_GRAMMAR, source), "field_declaration", "struct_type"):
             names = node.children_by_field_name("name")
             kind = node.child_by_field_name("type")
             span = span_of(kind)
@@ -131,7 +130,7 @@ class GoLanguage(Language):
             return said
         start = source.rfind(b"const", 0, declaration.whole.start + len(b"const"))
         group = source[max(start, 0) : declaration.whole.start + _LONGEST_GROUP]
-        return _in_group(group, declaration.whole.start - max(start, 0), declaration.name) or said
+        return _value_in_group(group, declaration.whole.start - max(start, 0), declaration.name) or said
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List the syntax errors of a snippet without running it."""
@@ -142,25 +141,25 @@ class GoLanguage(Language):
 LANGUAGE = GoLanguage()
 
 
-def _specs(node: Node, place: NodePlace) -> Iterator[tuple[Node, NodePlace]]:
+def _specs_in(node: Node, place: NodePlace) -> Iterator[tuple[Node, NodePlace]]:
     """Yield what a statement declares; a comment above the statement is for each that has none of its own."""
     for child, own in children_of(node, place, node.start_point[0]):
         if child.type in _SPECS:
             yield child, own if own.doc.end else own._replace(doc=place.doc)
         elif child.type.endswith("_spec_list"):
-            yield from _specs(child, place)
+            yield from _specs_in(child, place)
 
 
 def _is_single(node: Node) -> bool:
     return not any(child.type == "(" or child.type.endswith("_spec_list") for child in node.children)
 
 
-def _function(node: Node, place: NodePlace) -> Declaration:
+def _read_function(node: Node, place: NodePlace) -> Declaration:
     receiver = node.child_by_field_name("receiver")
     owner = "" if receiver is None else _receiver_type(receiver)
     head = head_before(node, node.child_by_field_name("body"))
     kind: Kind = "method" if owner else "func"
-    return declared(node, name_of(node), kind, place._replace(owner=owner), head=head)
+    return declare(node, name_of(node), kind, place._replace(owner=owner), head=head)
 
 
 def _receiver_type(receiver: Node) -> str:
@@ -177,13 +176,13 @@ def _last_part(text: str) -> str:
     return text.lstrip("* (").partition("[")[0].rpartition(".")[2].strip(") ")
 
 
-def _declared(spec: Node, place: NodePlace, whole: Node) -> Iterator[Declaration]:
+def _read_spec(spec: Node, place: NodePlace, whole: Node) -> Iterator[Declaration]:
     if spec.type in {"const_spec", "var_spec"}:
-        return _values(spec, place, whole)
-    return _type(spec, place, whole)
+        return _read_values(spec, place, whole)
+    return _read_type(spec, place, whole)
 
 
-def _values(spec: Node, place: NodePlace, whole: Node) -> Iterator[Declaration]:
+def _read_values(spec: Node, place: NodePlace, whole: Node) -> Iterator[Declaration]:
     kind: Kind = "const" if spec.type == "const_spec" else "var"
     values = spec.child_by_field_name("value")
     each = [] if values is None else values.named_children
@@ -191,10 +190,10 @@ def _values(spec: Node, place: NodePlace, whole: Node) -> Iterator[Declaration]:
     for number, name in enumerate(names):
         if text_of(name) != "_":
             value = each[number] if len(each) == len(names) else values
-            yield declared(whole, text_of(name), kind, place, at=name, value=value)
+            yield declare(whole, text_of(name), kind, place, at=name, value=value)
 
 
-def _in_group(group: bytes, place: int, name: str) -> str:
+def _value_in_group(group: bytes, place: int, name: str) -> str:
     """Return the value of a constant in a group with `iota`; empty if it can't be read."""
     kind, values = "", list[str]()
     root = parse_tree(_GRAMMAR, _PACKAGE + group)
@@ -214,18 +213,18 @@ def _in_group(group: bytes, place: int, name: str) -> str:
     return ""
 
 
-def _type(spec: Node, place: NodePlace, whole: Node) -> Iterator[Declaration]:
+def _read_type(spec: Node, place: NodePlace, whole: Node) -> Iterator[Declaration]:
     name, made = name_of(spec), spec.child_by_field_name("type")
     kind: Kind = "type" if made is None else _KINDS.get(made.type, "type")
     end = spec.end_byte if made is None or kind == "type" else made.start_byte + len(kind)
-    yield declared(whole, name, kind, place, at=spec, head=Span(whole.start_byte, end))
+    yield declare(whole, name, kind, place, at=spec, head=Span(whole.start_byte, end))
     if made is not None and kind == "interface":
         for method, own in children_of(made, NodePlace(name), made.start_point[0]):
             if method.type == "method_elem":
-                yield declared(method, name_of(method), "method", own)
+                yield declare(method, name_of(method), "method", own)
 
 
-def _bases(spec: Node) -> Iterator[Base]:
+def _read_bases(spec: Node) -> Iterator[Base]:
     """Yield the types that a struct or an interface embeds."""
     made, owner = spec.child_by_field_name("type"), name_of(spec)
     for node in () if made is None else made.named_children:
@@ -243,8 +242,8 @@ def _bases(spec: Node) -> Iterator[Base]:
                 yield Base(owner, name)
 
 
-def _imports(node: Node) -> Iterator[Import]:
-    for spec in _all(node, "import_spec"):
+def _read_imports(node: Node) -> Iterator[Import]:
+    for spec in _nodes_of_kind(node, "import_spec"):
         path, alias = spec.child_by_field_name("path"), spec.child_by_field_name("name")
         if path is None:
             continue
@@ -257,7 +256,7 @@ def _imports(node: Node) -> Iterator[Import]:
         yield Import("*" if known == "." else known, target, text)
 
 
-def _all(root: Node, kind: str, inside: str | None = None) -> Iterator[Node]:
+def _nodes_of_kind(root: Node, kind: str, inside: str | None = None) -> Iterator[Node]:
     """Yield the nodes of a kind below a node, but none that is inside two nodes of the kind `inside`."""
     waiting = [(root, 0)]
     while waiting:

@@ -55,7 +55,7 @@ class RuleFile:
     """
 
     def __init__(self, content: bytes) -> None:
-        self._rules = list(_rules(content))[::-1]
+        self._read_rules = list(_read_rules(content))[::-1]
 
     def about(self, path: bytes, *, is_folder: bool) -> IgnoreRule | None:
         """Return the rule that decides about a path; None if no rule matches it.
@@ -65,13 +65,13 @@ class RuleFile:
             is_folder: whether it is one.
         """
         name = path[path.rfind(b"/") + 1 :]
-        for rule in self._rules:
+        for rule in self._read_rules:
             if (is_folder or not rule.is_for_folders) and rule.fits(name if rule.is_for_names else path):
                 return rule
         return None
 
 
-def _rules(content: bytes) -> Iterator[IgnoreRule]:
+def _read_rules(content: bytes) -> Iterator[IgnoreRule]:
     """Yield the rules of a file in their order.
 
     Source: https://git-scm.com/docs/gitignore
@@ -92,7 +92,7 @@ def _rules(content: bytes) -> Iterator[IgnoreRule]:
             text.startswith(b"!"),
             is_for_folders,
             is_for_names,
-            _fitting(pattern, is_path=not is_for_names),
+            _compile_pattern(pattern, is_path=not is_for_names),
         )
 
 
@@ -103,7 +103,7 @@ def _without_spaces(line: bytes) -> bytes:
     return bare + b" " if slashes % 2 and bare != line else bare
 
 
-def _fitting(pattern: bytes, *, is_path: bool) -> Callable[[bytes], bool]:
+def _compile_pattern(pattern: bytes, *, is_path: bool) -> Callable[[bytes], bool]:
     """Compile a pattern into a function that tests paths; a pattern that git can't read matches nothing."""
     pattern = pattern[1:] if is_path and pattern.startswith(b"/") else pattern
     special = _SPECIAL.search(pattern)
@@ -113,7 +113,7 @@ def _fitting(pattern: bytes, *, is_path: bool) -> Callable[[bytes], bool]:
         return lambda name: name.endswith(pattern[1:])
     # What stands before the first special letter is compared alone, so `a**/b` begins with `**` for git.
     start = pattern[: special.start()]
-    steps = _steps(pattern[special.start() :], is_path=is_path)
+    steps = _translate_pattern(pattern[special.start() :], is_path=is_path)
     if steps is None:
         return lambda _: False
     known = steps
@@ -122,7 +122,7 @@ def _fitting(pattern: bytes, *, is_path: bool) -> Callable[[bytes], bool]:
         if not text.startswith(start):
             return False
         rest = text[len(start) :]
-        return _leads(known, rest.split(b"/") if is_path else [rest])
+        return _steps_match(known, rest.split(b"/") if is_path else [rest])
 
     return fits
 
@@ -132,7 +132,7 @@ _ANY_FOLDERS = re.compile(b"")
 _ANY_NAME = re.compile(b".*", re.DOTALL)
 
 
-def _leads(steps: Sequence[re.Pattern[bytes]], names: Sequence[bytes]) -> bool:
+def _steps_match(steps: Sequence[re.Pattern[bytes]], names: Sequence[bytes]) -> bool:
     """Return whether the steps of a pattern match all names of a path."""
     places = _with_skipped(steps, {0})
     for name in names:
@@ -156,7 +156,7 @@ def _with_skipped(steps: Sequence[re.Pattern[bytes]], places: set[int]) -> set[i
     return found
 
 
-def _steps(pattern: bytes, *, is_path: bool) -> list[re.Pattern[bytes]] | None:
+def _translate_pattern(pattern: bytes, *, is_path: bool) -> list[re.Pattern[bytes]] | None:
     """Translate each part of a pattern into a regular expression; None if git can't read the pattern."""
     steps: list[re.Pattern[bytes]] = []
     parts: list[list[bytes]] = [[]]
@@ -177,11 +177,11 @@ def _steps(pattern: bytes, *, is_path: bool) -> list[re.Pattern[bytes]] | None:
             place = end
             continue
         if is_path and (slash := re.compile(rb"\\?/").match(pattern, place)):
-            steps.append(_expression(parts))
+            steps.append(_join_at_stars(parts))
             parts, place = [list[bytes]()], slash.end()
             continue
         if letter == b"[":
-            made, place = _set(pattern, place + 1)
+            made, place = _translate_set(pattern, place + 1)
         else:
             place += letter == b"\\"
             made = b"." if letter == b"?" else re.escape(pattern[place : place + 1])
@@ -189,35 +189,35 @@ def _steps(pattern: bytes, *, is_path: bool) -> list[re.Pattern[bytes]] | None:
         if not made:
             return None
         parts[-1].append(made)
-    return [*steps, _expression(parts)]
+    return [*steps, _join_at_stars(parts)]
 
 
-def _expression(parts: Sequence[Sequence[bytes]]) -> re.Pattern[bytes]:
+def _join_at_stars(parts: Sequence[Sequence[bytes]]) -> re.Pattern[bytes]:
     """Join the parts of a pattern between its stars into an expression that never backtracks."""
     first, *rest = [b"".join(part) for part in parts]
     middle = b"".join([b"(?>.*?%b)" % part for part in rest[:-1]])
     return re.compile(first + middle + (b".*" + rest[-1] if rest else b""), re.DOTALL)
 
 
-def _set(pattern: bytes, place: int) -> tuple[bytes, int]:
+def _translate_set(pattern: bytes, place: int) -> tuple[bytes, int]:
     """Translate a set of letters such as `[a-z]`, and return where it ends; None if git can't read it."""
     is_negated = pattern[place : place + 1] in {b"!", b"^"}
     place += is_negated
     start, members, before = place, list[bytes](), b""
     while (letter := pattern[place : place + 1]) != b"]" or place == start:
         if letter == b"-" and before and pattern[place + 1 : place + 2] not in {b"", b"]"}:
-            last, place = _letter(pattern, place + 1)
+            last, place = _read_letter(pattern, place + 1)
             if before <= last:
-                members.append(b"%b-%b" % (_escaped(before), _escaped(last)))
+                members.append(b"%b-%b" % (_escape_letter(before), _escape_letter(last)))
             before = b""
         elif (known := _CLASS.match(pattern, place)) and known[2]:
             last = _CLASSES.get(known[1], b"")
             members.append(last)
             before, place = b"", known.end()
         else:
-            before, place = _letter(pattern, place)
+            before, place = _read_letter(pattern, place)
             last = before
-            members.append(_escaped(before) if before else b"")
+            members.append(_escape_letter(before) if before else b"")
         if not last:
             return b"", place
     inside = b"".join(members)
@@ -230,11 +230,11 @@ _CLASS = re.compile(rb"\[:([^\]]*?)(:?)\]")
 """A class of letters such as `[:alpha:]`; without the second colon, these are letters of a set."""
 
 
-def _letter(pattern: bytes, place: int) -> tuple[bytes, int]:
+def _read_letter(pattern: bytes, place: int) -> tuple[bytes, int]:
     """Read one letter of a set, and return where the next one begins; None at the end of the pattern."""
     place += pattern[place : place + 1] == b"\\"
     return pattern[place : place + 1], place + 1
 
 
-def _escaped(letter: bytes) -> bytes:
+def _escape_letter(letter: bytes) -> bytes:
     return b"\\x%02x" % letter[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from .budget import joined
+from .budget import join_notes
 from .go_interfaces import METHODS
 from .language import TYPES
 from .misses import languages_note
@@ -41,7 +41,7 @@ class _Heir(NamedTuple):
     by: str = ""
 
 
-def implementations_shown(sought: Sought, budget: Budget) -> ImplementationsFound:
+def describe_implementations(sought: Sought, budget: Budget) -> ImplementationsFound:
     """Describe what extends, implements or overrides the first declaration of a list.
 
     Args:
@@ -78,7 +78,7 @@ def implementations_shown(sought: Sought, budget: Budget) -> ImplementationsFoun
     return result
 
 
-def implementations_of_outer(index: Index, name: str, budget: Budget) -> ImplementationsFound | None:
+def describe_implementations_of_outer(index: Index, name: str, budget: Budget) -> ImplementationsFound | None:
     """Describe the types that extend or implement a type from outside of the root; None if there are none.
 
     Args:
@@ -92,7 +92,7 @@ def implementations_of_outer(index: Index, name: str, budget: Budget) -> Impleme
     heirs = _heirs_of_outer(index, name)
     owner, _, member = name.rpartition(".")
     if not heirs and owner:
-        heirs = _replacing(index, _heirs_of_outer(index, owner), member)
+        heirs = _overriding_methods(index, _heirs_of_outer(index, owner), member)
     if not heirs:
         return None
     result = ImplementationsFound(found=True, name=budget.line(name), reason="outside of the root")
@@ -105,12 +105,12 @@ def _add_heirs(
     result: ImplementationsFound, index: Index, heirs: list[_Heir], notes: Sequence[str], budget: Budget
 ) -> None:
     """Add what was found, and notes about it."""
-    result["implementations"] = budget.items(map(_shown, heirs), 1, "implementations", of=len(heirs))
-    if note := joined(*notes, languages_note(index), budget.note):
+    result["implementations"] = budget.items(map(_describe_heir, heirs), 1, "implementations", of=len(heirs))
+    if note := join_notes(*notes, languages_note(index), budget.note):
         result["note"] = note
 
 
-def _shown(heir: _Heir) -> Implementation:
+def _describe_heir(heir: _Heir) -> Implementation:
     shown = Implementation(
         name=heir.found.declaration.qualified, location=heir.found.location, sure=heir.certainty
     )
@@ -132,10 +132,14 @@ def _heirs_of(index: Index, target: FoundDeclaration) -> list[_Heir]:
     if target.declaration.kind in TYPES:
         return _types_below(index, target)
     owner = index.owner_of(target)
-    return [] if owner is None else _replacing(index, _types_below(index, owner), target.declaration.name)
+    return (
+        []
+        if owner is None
+        else _overriding_methods(index, _types_below(index, owner), target.declaration.name)
+    )
 
 
-def _replacing(index: Index, heirs: list[_Heir], name: str) -> list[_Heir]:
+def _overriding_methods(index: Index, heirs: list[_Heir], name: str) -> list[_Heir]:
     """List the methods that some types have under a name."""
     found: list[_Heir] = []
     for heir in heirs:
@@ -161,7 +165,7 @@ def _heirs_of_outer(index: Index, name: str) -> list[_Heir]:
             by = below.by or heir.found.declaration.qualified
             found.setdefault(below.found.key, below._replace(by=by))
     if methods := METHODS.get(name):
-        by_methods = _with_methods(index, resolver, methods, _by_base(index), set(found))
+        by_methods = _types_with_methods(index, resolver, methods, _by_base(index), set(found))
         found.update((heir.found.key, heir) for heir in by_methods)
     return list(found.values())
 
@@ -183,7 +187,7 @@ def _written_bases(
             full = f"{target}{dot}{rest}"
             is_named = last in {base.name.rpartition(".")[2], full.rpartition(".")[2]}
             if is_named and resolver.meant(file, base.name) is None:
-                yield from ((owner, file, full) for owner in _owners(index, file, base.owner)[:1])
+                yield from ((owner, file, full) for owner in _owners_of_base(index, file, base.owner)[:1])
 
 
 def _types_below(index: Index, target: FoundDeclaration) -> list[_Heir]:
@@ -196,13 +200,13 @@ def _types_below(index: Index, target: FoundDeclaration) -> list[_Heir]:
         names = {above.found.declaration.name, *_other_names(index, above.found)}
         by = "" if above.found is target else above.found.declaration.qualified
         for heir in [one for name in sorted(names) for one in below.get(name, ())]:
-            sure = _certainty(resolver, heir, above) if heir.key not in seen else None
+            sure = _certainty_of_base(resolver, heir, above) if heir.key not in seen else None
             if sure is not None and len(found) < _MOST_HEIRS:
                 seen.add(heir.key)
                 found.append(_Heir(heir, sure, by))
                 waiting.append(found[-1])
     if target.declaration.kind == "interface" and target.file.path.endswith(".go"):
-        found += _with_methods(index, resolver, _method_set(index, resolver, target), below, seen)
+        found += _types_with_methods(index, resolver, _method_set(index, resolver, target), below, seen)
     return found
 
 
@@ -211,12 +215,12 @@ def _by_base(index: Index) -> dict[str, list[FoundDeclaration]]:
     below: dict[str, list[FoundDeclaration]] = {}
     for file in index.files():
         for base in file.parsed.bases:
-            owners = _owners(index, file, base.owner)
+            owners = _owners_of_base(index, file, base.owner)
             below.setdefault(base.name.rpartition(".")[2], []).extend(owners[:1])
     return below
 
 
-def _owners(index: Index, file: SourceFile, owner: str) -> list[FoundDeclaration]:
+def _owners_of_base(index: Index, file: SourceFile, owner: str) -> list[FoundDeclaration]:
     """List the types that may be the owner of a base in a file."""
     owners = index.declared(file, owner)
     if not owners and file.path.endswith(".rs"):  # an `impl` may be in another file than its type
@@ -235,7 +239,7 @@ def _other_names(index: Index, found: FoundDeclaration) -> set[str]:
     }
 
 
-def _certainty(resolver: Resolver, heir: FoundDeclaration, above: _Heir) -> Certainty | None:
+def _certainty_of_base(resolver: Resolver, heir: FoundDeclaration, above: _Heir) -> Certainty | None:
     """Return how certainly one type is the base of another; None if it isn't."""
     bases = resolver.bases(heir)
     if any(base is not None and base.key == above.found.key for base in bases):
@@ -243,7 +247,7 @@ def _certainty(resolver: Resolver, heir: FoundDeclaration, above: _Heir) -> Cert
     return "likely" if None in bases or heir.file.path.endswith(".rs") else None
 
 
-def _with_methods(
+def _types_with_methods(
     index: Index,
     resolver: Resolver,
     wanted: Mapping[str, tuple[int, int]],
@@ -296,12 +300,12 @@ def _method_set(
 def _shape_of(head: str, name: str) -> tuple[int, int]:
     """Return the numbers of parameters and results in the signature of a method of Go."""
     behind = head.partition(f"{name}(")[2]
-    parameters, rest = _counted(behind)
+    parameters, rest = _count_items(behind)
     rest = rest.strip()
-    return parameters, _counted(rest[1:])[0] if rest.startswith("(") else int(bool(rest))
+    return parameters, _count_items(rest[1:])[0] if rest.startswith("(") else int(bool(rest))
 
 
-def _counted(text: str) -> tuple[int, str]:
+def _count_items(text: str) -> tuple[int, str]:
     """Count the items behind an opening bracket, and return the text behind the closing one."""
     level, commas = 1, 0
     for place, sign in enumerate(text):

@@ -76,14 +76,14 @@ class ImportAliases:
             for each in self._extended(one):
                 options = table_in(self._manifests.said(each), "compilerOptions")
                 folder, url = posixpath.dirname(each), options.get("baseUrl")
-                base = _joined(folder, url) if base is None and isinstance(url, str) else base
+                base = _join_path(folder, url) if base is None and isinstance(url, str) else base
                 if paths is None and "paths" in options:
                     paths = folder, table_in(options, "paths")
             if paths is not None or base is not None:
                 folder, table = paths or ("", {})
                 yield _Settings(folder if base is None else base, table, base)
             for target in texts_in(self._manifests.said(one).get("references")):
-                file = _joined(posixpath.dirname(one), target)
+                file = _join_path(posixpath.dirname(one), target)
                 known = [each for each in (file, f"{file}/tsconfig.json") if each in self._manifests]
                 waiting += [each for each in known if each not in waiting]
 
@@ -92,7 +92,7 @@ class ImportAliases:
         found = [configuration]
         for one in found:  # it grows by what these extend
             for target in reversed(list(texts_in(self._manifests.said(one).get("extends")))):
-                file = _joined(posixpath.dirname(one), target)
+                file = _join_path(posixpath.dirname(one), target)
                 each = file if file.endswith(".json") else f"{file}.json"
                 if target.startswith(".") and each not in found and len(found) < _MOST_CONFIGURATIONS:
                     found.append(each)
@@ -134,6 +134,6 @@ class ImportAliases:
         return {} if workspace is None else table_in(workspace, "workspace", "dependencies", name)
 
 
-def _joined(folder: str, path: str) -> str:
+def _join_path(folder: str, path: str) -> str:
     joined = posixpath.normpath(posixpath.join(folder, path))
     return "" if joined == "." else joined

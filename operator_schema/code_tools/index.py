@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .. import CallError
 from .language import Declaration, Parsed, known_language, same_kinds
 from .module_names import Modules
-from .name_patterns import NameTable, Pattern, WordTable, lines_of
+from .name_patterns import NameTable, Pattern, lines_of
 from .parsing import SlowParseError
 from .source_files import Content, FileKey, Skipped, key_of, read_source
 from .source_tree import Tree
@@ -166,9 +166,6 @@ class Index:
         # These are made when they are needed, and anew when a file is another one.
         self._watched: list[tuple[str, FileKey | None]] | None = None
         self._tables: dict[tuple[bool, bool], tuple[NameTable, list[SourceFile]]] = {}
-        self._words: WordTable | None = None
-        self._is_searched = False
-        """Whether somebody has searched for a word yet."""
         self._modules: Modules | None = None
         self._manifests: dict[str, FileKey | None] = {}
         """What the names of packages were read from."""
@@ -189,7 +186,7 @@ class Index:
             UnfinishedError: the time is over; the files read so far are kept.
         """
         if self.tree.refresh() or not self._order:
-            self._follow(list(self.tree.files()))
+            self._follow_paths(list(self.tree.files()))
         elif self._modules is not None and self._manifests != self.tree.manifests():
             self._modules = None
         parsed = 0
@@ -197,17 +194,17 @@ class Index:
         changed = self._changed()
         for number, path in enumerate(changed):
             if until is not None and number and time.monotonic() > until:
-                self._keep(fresh)
+                self._write_to_cache(fresh)
                 raise UnfinishedError(len(changed) - number)
-            parsed += self._read(path, self._files.get(path), fresh)
+            parsed += self._read_file(path, self._files.get(path), fresh)
             if len(fresh) >= _BATCH:
-                self._keep(fresh)
+                self._write_to_cache(fresh)
             if progress is not None:
                 progress(number + 1, len(changed))
-        self._keep(fresh)
+        self._write_to_cache(fresh)
         return parsed
 
-    def _keep(self, fresh: list[SourceFile]) -> None:
+    def _write_to_cache(self, fresh: list[SourceFile]) -> None:
         """Write parsed files to the cache, so that the work isn't lost if the process is stopped."""
         if self._cache is not None and fresh:
             self._cache.keep([(file.path, file.digest, file.parsed) for file in fresh])
@@ -271,17 +268,7 @@ class Index:
     def with_word(self, word: str) -> Iterator[SourceFile]:
         """Yield the files that contain a word, in code or comments; tests and examples come last."""
         line = f"\n{word}\n"
-        return (file for file in self._may_have(word) if line in file.parsed.words)
-
-    def _may_have(self, word: str) -> Iterator[SourceFile]:
-        """Return the files that may contain a word; tests and examples come last."""
-        if "\n" in word or not self._is_searched:
-            self._is_searched = True  # a process that asks once needs no table
-            return self.files()
-        if self._words is None or self._words.is_full:
-            self._words = WordTable([(path, file.parsed.words) for path, file in self._files.items()])
-        found = [file for path in self._words.paths(word) if (file := self._files.get(path))]
-        return iter(sorted(found, key=lambda file: _order(file.path, is_aside=file.is_aside)))
+        return (file for file in self.files() if line in file.parsed.words)
 
     def members(self, found: FoundDeclaration) -> Iterator[FoundDeclaration]:
         """Yield the members of a type, in the order of its files."""
@@ -299,14 +286,14 @@ class Index:
 
     def popularity(self, file: SourceFile) -> int:
         """Return how many files import the module of a file, or a name from it."""
-        return self._imports()[file.language.module_of(file.path)]
+        return self._count_imports()[file.language.module_of(file.path)]
 
-    def _imports(self) -> Counter[str]:
+    def _count_imports(self) -> Counter[str]:
         """Return how many files import each module, and each declaration by its name."""
         if self._imported is None:
             self._imported = Counter()
             for other in self._files.values():
-                self._imported.update(_targets(other))
+                self._imported.update(_imported_modules(other))
         return self._imported
 
     def named(self, name: str, path: str = "") -> list[FoundDeclaration]:
@@ -326,7 +313,7 @@ class Index:
             for where, declarations in self._by_name.get(name.rpartition(".")[2], {}).items()
             if not path or is_at(where, path)
             for declaration in declarations
-            if _is_called(where, declaration, name, self._name)
+            if _has_name(where, declaration, name, self._name)
         ]
         return found if len(found) < 2 else sorted(found, key=self._likelihood)  # noqa: PLR2004  # one is sorted
 
@@ -340,7 +327,7 @@ class Index:
             _is_prototype(found),
             is_private(found),
             declaration.kind in _VARIABLES,
-            -self._imports()[full_name(file.path, declaration)],
+            -self._count_imports()[full_name(file.path, declaration)],
             -self.popularity(file),
             file.path.count("/"),
             file.path,
@@ -448,7 +435,7 @@ class Index:
         made = None if path else self._tables.get(key)
         if made is None:
             files = [file for file in self.files() if not path or is_at(file.path, path)]
-            made = NameTable([_lines(file, *key) for file in files]), files
+            made = NameTable([_lines_of_names(file, *key) for file in files]), files
             if not path:
                 self._tables[key] = made
         return made
@@ -476,24 +463,24 @@ class Index:
             return self._skipped_keys.get(path)
         return None if file.is_young else file.key
 
-    def _follow(self, paths: list[str]) -> None:
+    def _follow_paths(self, paths: list[str]) -> None:
         self._watched = None
         self._modules = None
         self._folders = {}
         self._tables.clear()
         for gone in self._files.keys() - set(paths):
-            self._replace(gone, None)
+            self._replace_file(gone, None)
         for gone in self.skipped.keys() - set(paths):
             del self.skipped[gone]
             self._skipped_keys.pop(gone, None)
-        self._order = sorted(paths, key=lambda path: _order(path, is_aside=is_aside(path)))
+        self._order = sorted(paths, key=lambda path: (is_aside(path), path.count("/"), path))
         self.shown_as = paths_shown_as(paths)
 
-    def _read(self, path: str, before: SourceFile | None, fresh: list[SourceFile]) -> int:
+    def _read_file(self, path: str, before: SourceFile | None, fresh: list[SourceFile]) -> int:
         content = read_source(self.root, path)
         if not isinstance(content, Content):
-            self._replace(path, None)
-            self._skip(path, content)
+            self._replace_file(path, None)
+            self._skip_file(path, content)
             return 0
         self.skipped.pop(path, None)
         self._skipped_keys.pop(path, None)
@@ -507,13 +494,13 @@ class Index:
             is_parsed = kept is None
             parsed = self._parse(path, content.source) if kept is None else kept
         if parsed is None:
-            self._replace(path, None)
-            self._skip(path, Skipped(path, "it takes too long to parse"))
+            self._replace_file(path, None)
+            self._skip_file(path, Skipped(path, "it takes too long to parse"))
             return 0
         file = _source_file(path, content, digest, parsed, before)
         if is_parsed:
             fresh.append(file)
-        self._replace(path, file)
+        self._replace_file(path, file)
         return is_parsed
 
     @staticmethod
@@ -523,7 +510,7 @@ class Index:
         except SlowParseError:
             return None
 
-    def _skip(self, path: str, why: Skipped | None) -> None:
+    def _skip_file(self, path: str, why: Skipped | None) -> None:
         if why is None:
             return
         self.skipped[path] = why.reason
@@ -533,7 +520,7 @@ class Index:
         except OSError:
             self._skipped_keys.pop(path, None)
 
-    def _replace(self, path: str, file: SourceFile | None) -> None:
+    def _replace_file(self, path: str, file: SourceFile | None) -> None:
         before = self._files.pop(path, None)
         self._watched = None
         if before is None or file is None or file.parsed is not before.parsed:
@@ -555,10 +542,8 @@ class Index:
                 self._by_name.setdefault(name, {})[path] = tuple(declarations)
             for one in file.parsed.imports:
                 self._by_import.setdefault(one.name, {})[path] = None
-            if self._words is not None:
-                self._words.add(path, file.parsed.words)
             if self._imported is not None:
-                self._imported.update(_targets(file))
+                self._imported.update(_imported_modules(file))
 
     def _forget_imports(self, file: SourceFile) -> None:
         for one in file.parsed.imports:
@@ -566,7 +551,7 @@ class Index:
             if places.pop(file.path, file) is None and not places:
                 del self._by_import[one.name]
         if self._imported is not None:
-            self._imported.subtract(_targets(file))
+            self._imported.subtract(_imported_modules(file))
 
 
 def digest_of(source: bytes) -> bytes:
@@ -581,11 +566,6 @@ def is_aside(path: str) -> bool:
     return stem.startswith("test_") or stem.endswith("_test") or any(part in _ASIDE for part in folders)
 
 
-def _order(path: str, *, is_aside: bool) -> tuple[bool, int, str]:
-    """Return the key by which files are sorted."""
-    return is_aside, path.count("/"), path
-
-
 def _source_file(
     path: str, content: Content, digest: bytes, parsed: Parsed, before: SourceFile | None
 ) -> SourceFile:
@@ -594,7 +574,7 @@ def _source_file(
     return SourceFile(path, content.key, content.is_young, digest, parsed, is_aside(path), {})
 
 
-def _lines(file: SourceFile, is_qualified: bool, any_case: bool) -> str:  # noqa: FBT001  # private
+def _lines_of_names(file: SourceFile, is_qualified: bool, any_case: bool) -> str:  # noqa: FBT001  # private
     """Return the names of a file's declarations as lines; the file keeps them."""
     lines = file.lines.get((is_qualified, any_case))
     if lines is None:
@@ -610,7 +590,7 @@ def full_name(path: str, declaration: Declaration) -> str:
     return f"{module}.{declaration.qualified}" if module else declaration.qualified
 
 
-def _is_called(path: str, declaration: Declaration, wanted: str, root: str) -> bool:
+def _has_name(path: str, declaration: Declaration, wanted: str, root: str) -> bool:
     if "." not in wanted or declaration.qualified == wanted:
         return True
     # The root may be a package itself.
@@ -632,7 +612,7 @@ def is_private(found: FoundDeclaration) -> bool:
     return any((part.startswith("_") and not part.startswith("__")) or part == "internal" for part in parts)
 
 
-def _targets(file: SourceFile) -> set[str]:
+def _imported_modules(file: SourceFile) -> set[str]:
     """Return the modules that a file imports, or from which it imports names."""
     language = file.language
     found: set[str] = set()

@@ -43,7 +43,7 @@ class Environment:
             name: with dots.
         """
         for full in self._full_names(index, name):
-            for library in self._all():
+            for library in self._current_libraries():
                 way = library.find(full)
                 if way is not None:
                     return Sought([way], library, f"Outside of the root, in {library.root}.")
@@ -60,7 +60,9 @@ class Environment:
                 continue
             if head in sys.stdlib_module_names and "." in full:
                 return f"{full} may be of Python's standard library; there is no source of it here."
-            if full != name or any(head in _heads(file) for file in index.importers(head)[:5]):
+            if full != name or any(
+                head in _first_parts_of_imports(file) for file in index.importers(head)[:5]
+            ):
                 return f"{full} is imported from outside of the root, and its source isn't here."
         return next(_imported_from_outside(index, name), "")
 
@@ -82,10 +84,12 @@ class Environment:
     def _has_python(index: Index) -> bool:
         return any(file.path.endswith((".py", ".pyi")) for file in index.files())
 
-    def _all(self) -> list[_Library]:
+    def _current_libraries(self) -> list[_Library]:
         if self._libraries is None:
             folders = [
-                folder for folder in dict.fromkeys(_folders(self._root)) if not _is_in(folder, self._root)
+                folder
+                for folder in dict.fromkeys(_package_folders(self._root))
+                if not _is_indexed(folder, self._root)
             ]
             self._libraries = [_Library(folder) for folder in folders]
         for library in self._libraries:
@@ -125,11 +129,11 @@ def _imported_from_outside(index: Index, name: str) -> Iterator[str]:
                 yield f"{full} is imported from outside of the root, and its source isn't here."
 
 
-def _heads(file: SourceFile) -> set[str]:
+def _first_parts_of_imports(file: SourceFile) -> set[str]:
     return {one.target.partition(".")[0] for one in file.parsed.imports}
 
 
-def _is_in(folder: str, root: str) -> bool:
+def _is_indexed(folder: str, root: str) -> bool:
     """Return whether the index of the root contains a folder."""
     return folder == root or (
         folder.startswith(f"{root}{os.sep}")
@@ -137,7 +141,7 @@ def _is_in(folder: str, root: str) -> bool:
     )
 
 
-def _folders(root: str) -> Iterator[str]:
+def _package_folders(root: str) -> Iterator[str]:
     """Yield the folders with installed packages: the project's own, Python's, and Go's."""
     for name in _ENVIRONMENTS:
         for pattern in ("lib/python3*/site-packages", "Lib/site-packages"):
@@ -161,7 +165,7 @@ class _Library(Index):
         self._left = _MOST_FILES_READ
         young = [path for path, file in self._files.items() if file.is_young]
         for path in {*young, *self._changed()}:
-            self._replace(path, None)
+            self._replace_file(path, None)
 
     def find(self, name: str) -> Way | None:
         """Find the declaration of a full name; None if this library doesn't have it."""
@@ -182,7 +186,7 @@ class _Library(Index):
     def file(self, path: str) -> SourceFile | None:
         if path not in self._files and path not in self.skipped and self._left:
             self._left -= 1
-            self._read(path, None, [])
+            self._read_file(path, None, [])
             self._order = list(self._files)
         return self._files.get(path)
 
@@ -203,11 +207,11 @@ class _OnDisk(Modules):
         if not module or not all(part.isidentifier() or part.isalnum() for part in module.split(".")):
             return []
         try:
-            return self._looked_for(module.replace(".", "/"))
+            return self._find_files(module.replace(".", "/"))
         except OSError:  # no file can have a name that long
             return []
 
-    def _looked_for(self, path: str) -> list[str]:
+    def _find_files(self, path: str) -> list[str]:
         where = f"{self._root}/{path}"
         for ending in ("/__init__.py", ".py", "/__init__.pyi", ".pyi"):
             if os.path.isfile(f"{where}{ending}"):  # noqa: PTH113  # several times as fast, and mostly it isn't there

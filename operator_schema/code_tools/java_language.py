@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .brace_language import BraceLanguage, Member, bases_in, members
+from .brace_language import BraceLanguage, Member, bases_in, declare_members
 from .language import Import, lexer
 from .nodes import (
     NodePlace,
     NodeReading,
     called_name,
-    declared,
+    declare,
     head_before,
     name_of,
     nodes_in,
@@ -81,7 +81,6 @@ class JavaLanguage(BraceLanguage):
         r"""//[^\n]* | /\*.*?(?:\*/|\Z) | \"\"\"(?:\\.|[^\\])*?(?:\"\"\"|\Z) | "(?:\\.|[^"\\\n])*"? |
             '(?:\\.|[^'\\\n])+'?"""
     )
-    spanning = (b"/*", b'"""', b"\\\n")
     wrappers: Mapping[Context, Wrapper] = {
         "file": Wrapper(),
         "function_body": _INSIDE,
@@ -98,14 +97,16 @@ class JavaLanguage(BraceLanguage):
         kind = _KINDS.get(node.type)
         if kind is None:
             is_constant = node.type in {"constant_declaration", "enum_constant"} or _is_final(node)
-            return NodeReading(members(node, self.members_in(node), "const" if is_constant else "var", place))
+            return NodeReading(
+                declare_members(node, self.members_in(node), "const" if is_constant else "var", place)
+            )
         name, body = name_of(node), node.child_by_field_name("body")
         at, value = node.child_by_field_name("name"), node.child_by_field_name("value")
         head = head_before(node, body, start=_after_annotations(node))
-        found = [declared(node, name, kind, place, at=at, head=head, value=value)]
+        found = [declare(node, name, kind, place, at=at, head=head, value=value)]
         own = NodePlace(qualified(place.owner, name), is_member=True)
         if node.type == "record_declaration":
-            found += members(node, self._components(node), "var", own)
+            found += declare_members(node, self._components(node), "var", own)
         bodies = [] if body is None or kind == "method" else [(body, own)]
         extended = [part for part in node.named_children if part.type in _EXTENDED] if bodies else []
         return NodeReading(found, bodies=bodies, bases=bases_in(own.owner, extended, _EXTENDED))

@@ -139,7 +139,6 @@ class Language:
         wrappers: for each kind of snippet, the text to put around it.
         hidden: matches strings, characters and comments as a whole.
         tokens: matches the same, and single brackets.
-        spanning: texts of which each string or comment of several lines contains at least one.
         bodies_inside: whether the text of a class contains the bodies of its methods; then only an outline is
             shown of it.
         package_is_folder: whether the files of a folder share their declarations.
@@ -157,7 +156,6 @@ class Language:
     wrappers: Mapping[Context, Wrapper]
     hidden: re.Pattern[str]
     tokens: re.Pattern[str]
-    spanning: tuple[bytes, ...]
     bodies_inside = False
     package_is_folder = False
     self_names: frozenset[str] = frozenset()

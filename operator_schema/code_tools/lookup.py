@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..message_text import quote
 from .language import FUNCTIONS
-from .misses import MOST_NEAREST, MOST_SHOWN, Miss, missed, no_file
+from .misses import MOST_NEAREST, MOST_SHOWN, Miss, explain_miss, explain_missing_file
 from .resolution import Resolver, Sought, Way
 from .source_text import declaring_lines, source_of
 from .written_names import read_name
@@ -52,12 +52,12 @@ def look_up(
     if written.path and not any(index.at(written.path)):
         module = written.path.replace("/", ".")
         if next(index.modules.ending(module), None) is None:
-            return no_file(index, written)
+            return explain_missing_file(index, written)
         written = written._replace(name=f"{module}.{written.name}", path="")
     ways = _ways_below(index, written, functions=functions)
     if not ways:
         found = _found_outside(index, environment, written, outside=outside)
-        return found or missed(index, written, environment, functions=functions)
+        return found or explain_miss(index, written, environment, functions=functions)
     kind = ways[0].found.declaration.kind
     if functions and kind not in FUNCTIONS:
         return Miss("not a function", f"This name is a {kind}, not a function: call inspect.", [])
@@ -72,7 +72,7 @@ def _at_line(index: Index, written: WrittenName) -> Sought | Miss:
         return Sought([Way(one) for one in found], index)
     file = next(index.at(written.path), None)
     if file is None:
-        return no_file(index, written)
+        return explain_missing_file(index, written)
     lines = source_of(index, file).count(b"\n") + 1
     note = f"Nothing is declared at this line of {lines}: search for {file.path}:* to list what is."
     return Miss("not declared", note, [])

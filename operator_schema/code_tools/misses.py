@@ -44,10 +44,10 @@ class Miss(NamedTuple):
     nearest: list[str]
 
 
-def missed(index: Index, written: WrittenName, environment: Environment, *, functions: bool) -> Miss:
+def explain_miss(index: Index, written: WrittenName, environment: Environment, *, functions: bool) -> Miss:
     """Explain why a name isn't found."""
     name = written.name
-    nearest = _nearest(index, written, functions=functions)
+    nearest = _nearest_names(index, written, functions=functions)
     for module in islice(index.modules.ending(name), 1):
         files = index.modules.files(module)
         if files and not written.path:
@@ -58,7 +58,7 @@ def missed(index: Index, written: WrittenName, environment: Environment, *, func
     if where := Resolver(index).without_source(name):
         return Miss("outside of the root", f"{where}: {quote(name, MOST_SHOWN)} may be there.", nearest)
     note = f"Nothing that is read declares {quote(name, MOST_SHOWN)}."
-    if others := _text_note(index, written) or _elsewhere(index, written):
+    if others := _note_of_text(index, written) or _note_elsewhere(index, written):
         note += f" {others}"
     if next(index.with_word(name.rpartition(".")[2]), None) is not None:
         return Miss("not declared", note, nearest)
@@ -66,7 +66,7 @@ def missed(index: Index, written: WrittenName, environment: Environment, *, func
     return Miss("not declared", f"{note} {unread_note(index)}".strip(), nearest)
 
 
-def _elsewhere(index: Index, written: WrittenName) -> str:
+def _note_elsewhere(index: Index, written: WrittenName) -> str:
     """Return where the last part of a name is declared with other parts before it."""
     *above, last = written.name.split(".")
     if not (above or written.path):
@@ -76,7 +76,7 @@ def _elsewhere(index: Index, written: WrittenName) -> str:
     return f"{quote(last)} is declared elsewhere: {shown}." if places else ""
 
 
-def _text_note(index: Index, written: WrittenName) -> str:
+def _note_of_text(index: Index, written: WrittenName) -> str:
     """Return a note about a line that may declare a name, for example by a macro; empty if there is none."""
     unknown = (
         part
@@ -89,7 +89,7 @@ def _text_note(index: Index, written: WrittenName) -> str:
     return f"The text of {found[0].path}:{found[1]} may declare it, such as by a macro: read it there."
 
 
-def _nearest(index: Index, written: WrittenName, *, functions: bool) -> list[str]:
+def _nearest_names(index: Index, written: WrittenName, *, functions: bool) -> list[str]:
     """List names similar to one that wasn't found, with the members of its owner first."""
     owner, _, last = written.name.rpartition(".")
     last = last[:200]
@@ -99,7 +99,7 @@ def _nearest(index: Index, written: WrittenName, *, functions: bool) -> list[str
         for one in index.members(found)
         if not functions or one.declaration.kind in FUNCTIONS
     }
-    own = [members[name] for name in nearest_names(last, _alike(last, members), MOST_NEAREST)]
+    own = [members[name] for name in nearest_names(last, _most_alike(last, members), MOST_NEAREST)]
     words = [word for word in re.findall(r"[A-Z]?[a-z\d]+|[A-Z]+", last) if len(word) > 3]  # noqa: PLR2004  # shorter words are everywhere
     patterns = [f"*{word}*" for word in sorted(words, key=len, reverse=True)[:2]]
     patterns += [f"{last[:3]}*", f"*{last[-4:]}"] if len(last) > 3 else [last]  # noqa: PLR2004  # as above
@@ -108,16 +108,16 @@ def _nearest(index: Index, written: WrittenName, *, functions: bool) -> list[str
         for found in islice(index.matching(Pattern(pattern, any_case=True)), 200):
             if not functions or found.declaration.kind in FUNCTIONS:
                 known.setdefault(found.declaration.name, found.declaration.qualified)
-    others = [known[name] for name in nearest_names(last, _alike(last, known), MOST_NEAREST)]
+    others = [known[name] for name in nearest_names(last, _most_alike(last, known), MOST_NEAREST)]
     return list(dict.fromkeys([*own, *others]))[:MOST_NEAREST]
 
 
-def no_file(index: Index, written: WrittenName) -> Miss:
+def explain_missing_file(index: Index, written: WrittenName) -> Miss:
     """Explain why there is no file at a path."""
     reason, note = path_problem(index, written.path)
     name = written.path.rpartition("/")[2]
     alike = nearest_names(
-        name, _alike(name, {file.path.rpartition("/")[2] for file in index.files()}), MOST_NEAREST
+        name, _most_alike(name, {file.path.rpartition("/")[2] for file in index.files()}), MOST_NEAREST
     )
     others = (
         [f"{found.file.path}:{written.name}" for found in index.named(written.name)] if written.name else []
@@ -125,7 +125,7 @@ def no_file(index: Index, written: WrittenName) -> Miss:
     return Miss(reason, note, [*others[:MOST_NEAREST], *alike][:MOST_NEAREST])
 
 
-def _alike(name: str, known: Iterable[str]) -> list[str]:
+def _most_alike(name: str, known: Iterable[str]) -> list[str]:
     """Preselect names that share the most letters in a row: comparing all names takes too long."""
     wanted = _triples(name)
     return nlargest(_MOST_COMPARED, known, key=lambda other: len(wanted & _triples(other)))

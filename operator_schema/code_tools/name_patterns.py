@@ -1,9 +1,8 @@
-"""How are names found quickly that match a pattern, and files that contain a word?"""
+"""How are names found quickly that match a pattern?"""
 
 from __future__ import annotations
 
 import re
-from array import array
 from bisect import bisect_right
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -52,54 +51,6 @@ class NameTable:
             line += text.count("\n", counted, begin)
             counted = begin
             yield file, line
-
-
-_ROWS_A_FILE = 8
-_MOST_HELD = 2
-"""How many times as much as at first a table holds before it is made anew."""
-
-
-class WordTable:
-    """Finds the files that may contain a word; only few of them don't.
-
-    A row has the numbers of the files that have one of some words, about forty numbers in code that people
-    write: four bytes for each different word of a file.
-
-    Args:
-        files: paths, each with the words of the file, as `Parsed.words` has them.
-    """
-
-    __slots__ = ("_held", "_most", "_numbers", "_paths", "_rows")
-
-    def __init__(self, files: Sequence[tuple[str, str]]) -> None:
-        self._rows = [array("I") for _ in range(_ROWS_A_FILE * len(files) + 1)]
-        self._paths: list[str] = []
-        self._numbers: dict[str, int] = {}
-        self._held = 0
-        for path, words in files:
-            self.add(path, words)
-        self._most = _MOST_HELD * self._held
-
-    @property
-    def is_full(self) -> bool:
-        """Whether so much was added that the table should be made again."""
-        return self._held > self._most
-
-    def add(self, path: str, words: str) -> None:
-        """Add the words of a new or changed file; its former words stay."""
-        number = self._numbers.setdefault(path, len(self._paths))
-        if number == len(self._paths):
-            self._paths.append(path)
-        rows, size = self._rows, len(self._rows)
-        each = words.split("\n")
-        for word in each:
-            rows[hash(word) % size].append(number)
-        self._held += len(each)
-
-    def paths(self, word: str) -> list[str]:
-        """Return the paths of the files that may contain a word, each once."""
-        numbers = dict.fromkeys(self._rows[hash(word) % len(self._rows)])
-        return [self._paths[number] for number in numbers]
 
 
 class Pattern:

@@ -23,9 +23,7 @@ _LINE = 10_000
 """Characters for one result alone: what fits is counted later."""
 
 
-def found_by_pattern(
-    index: Index, pattern: str, kind: Kind | None, limit: int, budget: Budget
-) -> SearchResult:
+def search_names(index: Index, pattern: str, kind: Kind | None, limit: int, budget: Budget) -> SearchResult:
     """Find declarations by a pattern of their names.
 
     Args:
@@ -38,10 +36,10 @@ def found_by_pattern(
     path, names = read_pattern(pattern)
     found, more = index.search(path, names, kind, limit)
     if not found:
-        path, names = _in_module(index, path, names) or (path, names)
+        path, names = _split_at_module(index, path, names) or (path, names)
         found, more = index.search(path, names, kind, limit)
     if not found:
-        return _nothing(index, pattern, path, names, kind)
+        return _answer_nothing(index, pattern, path, names, kind)
     shown = budget.items((match(index, one, Budget(_LINE)) for one in found), 1, "results", of=len(found))
     result = SearchResult(results=shown)
     if left := more + len(found) - len(shown):
@@ -56,7 +54,7 @@ def found_by_pattern(
     return result
 
 
-def _in_module(index: Index, path: str, names: str) -> tuple[str, str] | None:
+def _split_at_module(index: Index, path: str, names: str) -> tuple[str, str] | None:
     """Split a pattern that begins with a module, such as `json:*` or `pkg.*`, into path and names."""
     if path:
         modules = [path.replace("/", ".")]
@@ -74,19 +72,21 @@ def _in_module(index: Index, path: str, names: str) -> tuple[str, str] | None:
     return None
 
 
-def _nothing(index: Index, pattern: str, path: str, names: str, kind: Kind | None) -> SearchResult:
+def _answer_nothing(index: Index, pattern: str, path: str, names: str, kind: Kind | None) -> SearchResult:
     """Explain why no declaration matches a pattern."""
-    reason, note = _why(index, pattern, path, names, kind)
+    reason, note = _reason_for_nothing(index, pattern, path, names, kind)
     return SearchResult(results=[], reason=reason, note=note[:_LONGEST_NOTE])
 
 
-def _why(index: Index, pattern: str, path: str, names: str, kind: Kind | None) -> tuple[Reason, str]:
+def _reason_for_nothing(
+    index: Index, pattern: str, path: str, names: str, kind: Kind | None
+) -> tuple[Reason, str]:
     if not names:
         return "not understood", "No pattern was given: write one such as *Repository, or users/service.go:*."
     if kind is not None and (others := index.search(path, names, None, 1)[0]):
         return (
             "of another kind",
-            f"Nothing of this kind fits, but {_a_kind(others[0])} does: leave the kind out.",
+            f"Nothing of this kind fits, but {_show_with_kind(others[0])} does: leave the kind out.",
         )
     if hint := pattern_hint(pattern):
         return "not understood", hint
@@ -96,5 +96,5 @@ def _why(index: Index, pattern: str, path: str, names: str, kind: Kind | None) -
     return "not declared", f"{note} {unread_note(index)}".strip()
 
 
-def _a_kind(found: FoundDeclaration) -> str:
+def _show_with_kind(found: FoundDeclaration) -> str:
     return f"the {found.declaration.kind} {found.declaration.qualified}"

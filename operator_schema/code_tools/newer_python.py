@@ -81,27 +81,27 @@ def _newer_syntax(source: bytes) -> Iterator[_Newer]:
                 end = node.end_byte
 
 
-def _alias(node: Node) -> _Newer | None:
+def _read_alias(node: Node) -> _Newer | None:
     left = node.child_by_field_name("left")
     if left is None or left.end_byte <= node.start_byte:
         return None
     keyword = node.start_byte + len(b"type")
     edits = [(keyword, b"_" * (left.start_byte - keyword))]
     for child in left.named_children:
-        edits += [_blank(part) for part in child.named_children if part.type == "type_parameter"]
+        edits += [_blank_out(part) for part in child.named_children if part.type == "type_parameter"]
     return _Newer(node, "type aliases", (3, 12), edits)
 
 
-def _generic(node: Node) -> _Newer | None:
+def _read_generic(node: Node) -> _Newer | None:
     parameters = node.child_by_field_name("type_parameters")
     if parameters is None:
         return None
     has_default = "=" in text_of(parameters)
     what, version = ("defaults of type parameters", (3, 13)) if has_default else ("type parameters", (3, 12))
-    return _Newer(node, what, version, [_blank(parameters)])
+    return _Newer(node, what, version, [_blank_out(parameters)])
 
 
-def _except(node: Node) -> _Newer | None:
+def _read_except(node: Node) -> _Newer | None:
     types = node.children_by_field_name("value")
     if len(types) < 2 or types[-1].type == "as_pattern":  # noqa: PLR2004  # one has no comma
         return None
@@ -115,7 +115,7 @@ def _except(node: Node) -> _Newer | None:
     )
 
 
-def _string(node: Node) -> _Newer | None:
+def _read_string(node: Node) -> _Newer | None:
     start = node.children[0]
     opening = start.text or b""
     prefix = opening.rstrip(b"\"'").lower()
@@ -133,16 +133,16 @@ def _string(node: Node) -> _Newer | None:
     return _Newer(node, what, (3, 12), [(node.start_byte, mark + blank + mark)])
 
 
-def _blank(node: Node) -> tuple[int, bytes]:
+def _blank_out(node: Node) -> tuple[int, bytes]:
     """Replace a node by spaces, and its line breaks too, since they were in brackets."""
     blank = re.sub(rb"[^\n]", b" ", node.text or b"")
     return node.start_byte, re.sub(rb" \n", b"\\\n", blank)
 
 
 _READERS: dict[str, Callable[[Node], _Newer | None]] = {
-    "class_definition": _generic,
-    "except_clause": _except,
-    "function_definition": _generic,
-    "string": _string,
-    "type_alias_statement": _alias,
+    "class_definition": _read_generic,
+    "except_clause": _read_except,
+    "function_definition": _read_generic,
+    "string": _read_string,
+    "type_alias_statement": _read_alias,
 }

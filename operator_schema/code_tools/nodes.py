@@ -105,7 +105,7 @@ class NodePlace(NamedTuple):
     start: int = maxsize
 
 
-def declared(
+def declare(
     node: Node,
     name: str,
     kind: Kind,

@@ -53,7 +53,7 @@ class _FileChange(NamedTuple):
     old_path: str | None = None
 
 
-def patch_checked(index: Index, diff: str, budget: Budget) -> PatchCheck:
+def describe_patch(index: Index, diff: str, budget: Budget) -> PatchCheck:
     """Apply a patch in memory, and describe the code base after it.
 
     Args:
@@ -62,25 +62,25 @@ def patch_checked(index: Index, diff: str, budget: Budget) -> PatchCheck:
         budget: for the characters of the result.
     """
     try:
-        changes = _changes(index, patches_in(diff))
+        changes = _apply_patches(index, patches_in(diff))
     except PatchError as error:
         return PatchCheck(applies=False, valid=False, error=budget.line(str(error)))
-    files = [_after(change, budget) for change in changes]
+    files = [_describe_file(change, budget) for change in changes]
     result = PatchCheck(
         applies=True,
         valid=all("errors" not in file for file in files),
         files=budget.items(files, 0.6, "files", of=len(files)),
     )
-    vanished = _vanished(changes)
+    vanished = _find_vanished(changes)
     if vanished:
-        shown = _described(index, changes, vanished)
+        shown = _describe_vanished(index, changes, vanished)
         result["vanished"] = budget.items(shown, 0.9, "declarations that vanish", of=len(vanished))
     if budget.note:
         result["note"] = budget.note
     return result
 
 
-def _changes(index: Index, patches: Sequence[FilePatch]) -> list[_FileChange]:
+def _apply_patches(index: Index, patches: Sequence[FilePatch]) -> list[_FileChange]:
     """Apply the patches in their order; several may be for one file.
 
     Raises:
@@ -96,7 +96,7 @@ def _changes(index: Index, patches: Sequence[FilePatch]) -> list[_FileChange]:
         for path in filter(None, (patch.old, patch.new)):
             if _NEVER.search(path):
                 raise patch_error(patch.line, f"{path} isn't a path below the root")
-        before = b"" if patch.old is None else _content(index, now, patch, patch.old)
+        before = b"" if patch.old is None else _text_before(index, now, patch, patch.old)
         if patch.new is not None and patch.new != patch.old and _is_there(index, now, patch.new):
             raise patch_error(patch.line, f"{patch.new} is there already")
         done = applied(before, patch)
@@ -104,13 +104,13 @@ def _changes(index: Index, patches: Sequence[FilePatch]) -> list[_FileChange]:
         earlier = now.get(patch.old or path)
         first = earlier.before if earlier is not None else None if patch.old is None else before
         after = None if patch.new is None else done.text
-        now[path] = _FileChange(path, _status(patch), first, after, done.moved, patch.old)
+        now[path] = _FileChange(path, _status_of(patch), first, after, done.moved, patch.old)
         if patch.old is not None and patch.new not in {None, patch.old} and not patch.is_copy:
             now[patch.old] = _FileChange(patch.old, "moved away", before, None)
     return list(now.values())
 
 
-def _status(patch: FilePatch) -> str:
+def _status_of(patch: FilePatch) -> str:
     if patch.old is None:
         return "new"
     if patch.new is None:
@@ -120,7 +120,7 @@ def _status(patch: FilePatch) -> str:
     return "changed"
 
 
-def _content(index: Index, now: Mapping[str, _FileChange], patch: FilePatch, path: str) -> bytes:
+def _text_before(index: Index, now: Mapping[str, _FileChange], patch: FilePatch, path: str) -> bytes:
     """Return the text of a file after the earlier patches.
 
     Raises:
@@ -132,13 +132,13 @@ def _content(index: Index, now: Mapping[str, _FileChange], patch: FilePatch, pat
     else:
         found = read_source(index.root, path)
         content = found.source if isinstance(found, Content) else None
-        reason = _absent(index, path) if found is None else getattr(found, "reason", "it can't be read")
+        reason = _why_absent(index, path) if found is None else getattr(found, "reason", "it can't be read")
     if content is None:
         raise patch_error(patch.line, f"{path} can't be patched: {reason}")
     return content
 
 
-def _absent(index: Index, path: str) -> str:
+def _why_absent(index: Index, path: str) -> str:
     if index.shown_as.get(path, "") is None:
         return 'several paths are shown like this: write its bytes as git does, such as "a/caf\\351.py"'
     return "there is no such file"
@@ -148,7 +148,7 @@ def _is_there(index: Index, now: Mapping[str, _FileChange], path: str) -> bool:
     return now[path].after is not None if path in now else read_source(index.root, path) is not None
 
 
-def _after(change: _FileChange, budget: Budget) -> FileAfter:
+def _describe_file(change: _FileChange, budget: Budget) -> FileAfter:
     """Describe a file after the patch."""
     file = FileAfter(path=budget.line(change.path), status=change.status)
     if change.status in {"renamed", "copied"} and change.old_path is not None:
@@ -159,7 +159,7 @@ def _after(change: _FileChange, budget: Budget) -> FileAfter:
     if change.after is not None and language is None:
         notes.append("Its language isn't read.")
     elif change.after is not None and language is not None:
-        errors, note = _errors(change, language)
+        errors, note = _new_errors(change, language)
         if errors:
             file["errors"] = [
                 SyntaxErrorShown(position=f"{one.line}:{one.column}", message=budget.line(one.message))
@@ -171,17 +171,17 @@ def _after(change: _FileChange, budget: Budget) -> FileAfter:
     return file
 
 
-def _errors(change: _FileChange, language: Language) -> tuple[list[SyntaxProblem], str]:
+def _new_errors(change: _FileChange, language: Language) -> tuple[list[SyntaxProblem], str]:
     """Return the syntax errors that a patch adds to a file, and a note about them."""
     assert change.after is not None  # noqa: S101  # the caller looked
     if len(change.after) > MOST_BYTES:
         return [], "It is too large to be parsed."
     try:
-        found = _wrong(change.after, language)
+        found = _errors_by_line(change.after, language)
         before = (
             set[tuple[str, str]]()
             if not found or change.before is None
-            else set(_wrong(change.before, language))
+            else set(_errors_by_line(change.before, language))
         )
     except SlowParseError:
         return [], "It takes too long to parse, so it wasn't checked."
@@ -189,7 +189,7 @@ def _errors(change: _FileChange, language: Language) -> tuple[list[SyntaxProblem
     return new, "It can't be read wholly, as before the patch." if found and not new else ""
 
 
-def _wrong(source: bytes, language: Language) -> dict[tuple[str, str], SyntaxProblem]:
+def _errors_by_line(source: bytes, language: Language) -> dict[tuple[str, str], SyntaxProblem]:
     """Group the errors of a file by their messages and the texts of their lines."""
     text = source.decode(errors="replace")
     lines = text.split("\n")
@@ -197,7 +197,7 @@ def _wrong(source: bytes, language: Language) -> dict[tuple[str, str], SyntaxPro
     return {(one.message, lines[min(one.line, len(lines)) - 1].strip()): one for one in problems}
 
 
-def _declared(path: str, source: bytes | None) -> tuple[Declaration, ...]:
+def _declarations_in(path: str, source: bytes | None) -> tuple[Declaration, ...]:
     language = language_of(path)
     if source is None or language is None:
         return ()
@@ -207,17 +207,19 @@ def _declared(path: str, source: bytes | None) -> tuple[Declaration, ...]:
         return ()
 
 
-def _vanished(changes: Sequence[_FileChange]) -> list[tuple[str, Declaration]]:
+def _find_vanished(changes: Sequence[_FileChange]) -> list[tuple[str, Declaration]]:
     """List the declarations that a patch removes and doesn't put into another changed file."""
     before = [
         (change.path, one)
         for change in changes
         if change.status not in {"renamed", "copied"}  # the old path stands for it
-        for one in _declared(change.path, change.before)
+        for one in _declarations_in(change.path, change.before)
     ]
     if not before:
         return []
-    after = {(one.qualified, one.kind) for change in changes for one in _declared(change.path, change.after)}
+    after = {
+        (one.qualified, one.kind) for change in changes for one in _declarations_in(change.path, change.after)
+    }
     found: dict[tuple[str, str], tuple[str, Declaration]] = {}
     for path, one in before:
         if (one.qualified, one.kind) not in after:
@@ -227,16 +229,16 @@ def _vanished(changes: Sequence[_FileChange]) -> list[tuple[str, Declaration]]:
     return [(path, one) for path, one in found.values() if (path, one.owner) not in owners]
 
 
-def _described(
+def _describe_vanished(
     index: Index, changes: Sequence[_FileChange], vanished: Sequence[tuple[str, Declaration]]
 ) -> Iterator[Vanished]:
     """Describe the removed declarations, with the places that still use their names."""
     some = vanished[:_MOST_VANISHED]
-    places = _places(changes, {one.name for _, one in some})
+    places = _places_of_names(changes, {one.name for _, one in some})
     changed = {change.path for change in changes}
     for path, one in some:
         shown = Vanished(name=one.qualified, kind=one.kind, location=f"{path}:{one.line}")
-        found = [*places.get(one.name, []), *_elsewhere(index, path, one, changed)]
+        found = [*places.get(one.name, []), *_uses_elsewhere(index, path, one, changed)]
         if found:
             shown["remaining"] = found[:_MOST_PLACES]
         if len(found) > _MOST_PLACES:
@@ -244,7 +246,7 @@ def _described(
         yield shown
 
 
-def _elsewhere(index: Index, path: str, declaration: Declaration, changed: set[str]) -> Iterator[str]:
+def _uses_elsewhere(index: Index, path: str, declaration: Declaration, changed: set[str]) -> Iterator[str]:
     """Yield the places that use, or seem to use, a declaration in files that the patch doesn't change."""
     file = index.file(path)
     known = () if file is None else file.parsed.declarations
@@ -259,7 +261,7 @@ def _elsewhere(index: Index, path: str, declaration: Declaration, changed: set[s
         yield from dict.fromkeys(f"{place} ({certainty})" for place in places)
 
 
-def _places(changes: Sequence[_FileChange], names: set[str]) -> dict[str, list[str]]:
+def _places_of_names(changes: Sequence[_FileChange], names: set[str]) -> dict[str, list[str]]:
     """Return the places of some names in the code of the changed files; strings and comments don't count."""
     usual = [name for name in names if re.fullmatch(r"[\w$]+", name)]
     if not usual:

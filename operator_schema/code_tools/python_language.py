@@ -13,7 +13,7 @@ from .nodes import (
     LONGEST_NAME,
     NodePlace,
     called_name,
-    declared,
+    declare,
     nodes_in,
     span_of,
     text_in,
@@ -83,7 +83,6 @@ class PythonLanguage(Language):
     self_names = frozenset({"self", "cls"})
     hidden = re.compile(rf"""[\#"'] (?: {_HIDDEN} )""", re.DOTALL | re.VERBOSE)
     tokens = re.compile(rf"""[\#"'\[\](){{}}] (?: {_HIDDEN} | (?<={BRACKETS}) )""", re.DOTALL | re.VERBOSE)
-    spanning = (b'"""', b"'''", b"\\\n")
 
     def parse(self, source: bytes) -> Parsed:
         """Read the declarations and imports of a file; parts with syntax errors are left out."""
@@ -96,25 +95,25 @@ class PythonLanguage(Language):
             node, owner = waiting.pop()
             kind = node.type
             if kind in {"import_statement", "import_from_statement"}:
-                imports += _imports(source, node)
+                imports += _read_imports(source, node)
                 continue
             whole = node
             if kind == "decorated_definition":
                 node = node.child_by_field_name("definition") or node
                 kind = node.type
             if kind == "class_definition":
-                declaration = _class(source, node, whole, owner)
+                declaration = _read_class(source, node, whole, owner)
                 declarations.append(declaration)
-                bases += _bases(source, node, declaration.qualified)
+                bases += _read_bases(source, node, declaration.qualified)
                 body = node.child_by_field_name("body")
                 if body is not None:
                     waiting += [(child, declaration.qualified) for child in reversed(body.named_children)]
             elif kind == "function_definition":
-                declarations.append(_function(source, node, whole, owner))
+                declarations.append(_read_function(source, node, whole, owner))
             elif kind == "expression_statement":
-                declarations += _assigned(source, node, owner)
+                declarations += _read_assignment(source, node, owner)
             elif kind == "type_alias_statement":
-                declarations += _alias(source, node, owner)
+                declarations += _read_alias(source, node, owner)
             elif kind in _OPEN:
                 waiting += [(child, owner) for child in reversed(node.named_children)]
         return Parsed(tuple(declarations), tuple(imports), root.has_error, tuple(bases))
@@ -127,10 +126,10 @@ class PythonLanguage(Language):
             if node.type != "expression_statement":
                 continue
             assignments = _assignments(node)
-            value = _value(assignments)
+            value = _value_of(assignments)
             for assignment in assignments:
                 kind = span_of(assignment.child_by_field_name("type"))
-                for target in _targets(assignment):
+                for target in _targets_of(assignment):
                     name = text_of(target)
                     if target.type == "attribute":
                         head, _, name = name.partition(".")
@@ -162,7 +161,10 @@ class PythonLanguage(Language):
         """List the imports inside the text of one function."""
         kinds = {"import_statement", "import_from_statement"}
         found = [
-            one for node in nodes_in(_GRAMMAR, source) if node.type in kinds for one in _imports(source, node)
+            one
+            for node in nodes_in(_GRAMMAR, source)
+            if node.type in kinds
+            for one in _read_imports(source, node)
         ]
         return tuple(found)
 
@@ -176,7 +178,7 @@ class PythonLanguage(Language):
             if node.type == "decorated_definition":
                 node = node.child_by_field_name("definition") or node
             if node.type in {"class_definition", "function_definition"}:
-                make = _class if node.type == "class_definition" else _function
+                make = _read_class if node.type == "class_definition" else _read_function
                 found.append(make(source, node, whole, owner))
                 owner = found[-1].qualified
             waiting += [(child, owner) for child in reversed(node.named_children)]
@@ -187,7 +189,7 @@ class PythonLanguage(Language):
         lines = lines_with(source, name.encode()).decode("latin-1")
         if max(map(len, lines.split("\n"))) > _LONGEST_LINE:
             return ""
-        bound = _bound(name, lines)
+        bound = _bindings_of(name, lines)
         if len(bound) != 1 or not (bound[0][2] or bound[0][4]):
             return ""
         if any(name in re.findall(r"\w+", found[0]) for found in _BOUND_OTHERWISE.finditer(lines)):
@@ -223,7 +225,7 @@ class PythonLanguage(Language):
 LANGUAGE = PythonLanguage()
 
 
-def _bound(name: str, lines: str) -> list[re.Match[str]]:
+def _bindings_of(name: str, lines: str) -> list[re.Match[str]]:
     """List the matches of `_BOUND` for a name; looking only where the name is takes a third of the time."""
     bound: list[re.Match[str]] = []
     at = lines.find(name)
@@ -240,15 +242,15 @@ def _bound(name: str, lines: str) -> list[re.Match[str]]:
     return bound
 
 
-def _class(source: bytes, node: Node, whole: Node, owner: str) -> Declaration:
+def _read_class(source: bytes, node: Node, whole: Node, owner: str) -> Declaration:
     bases = node.child_by_field_name("superclasses")
     kind: Kind = "class"
     if bases is not None and any(_last_part(source, base) == "Protocol" for base in bases.named_children):
         kind = "protocol"
-    return _made(source, node, whole, owner, kind)
+    return _declare_node(source, node, whole, owner, kind)
 
 
-def _bases(source: bytes, node: Node, owner: str) -> Iterator[Base]:
+def _read_bases(source: bytes, node: Node, owner: str) -> Iterator[Base]:
     given = node.child_by_field_name("superclasses")
     for base in () if given is None else given.named_children:
         if base.type == "subscript":
@@ -257,18 +259,18 @@ def _bases(source: bytes, node: Node, owner: str) -> Iterator[Base]:
             yield Base(owner, "".join(text_in(source, base).split()))
 
 
-def _function(source: bytes, node: Node, whole: Node, owner: str) -> Declaration:
-    return _made(source, node, whole, owner, "method" if owner else "func")
+def _read_function(source: bytes, node: Node, whole: Node, owner: str) -> Declaration:
+    return _declare_node(source, node, whole, owner, "method" if owner else "func")
 
 
-def _made(source: bytes, node: Node, whole: Node, owner: str, kind: Kind) -> Declaration:
+def _declare_node(source: bytes, node: Node, whole: Node, owner: str, kind: Kind) -> Declaration:
     field = node.child_by_field_name
     name, body = field("name"), field("body")
     said = "" if name is None else text_in(source, name)
     last = field("return_type") or field("parameters") or field("superclasses") or field("type_parameters")
     head = Span(node.start_byte, (last or name or node).end_byte)
-    place = NodePlace(owner, doc=NOWHERE if body is None else _doc(body), start=whole.start_byte)
-    return declared(node, said, kind, place, head=head)
+    place = NodePlace(owner, doc=NOWHERE if body is None else _find_docstring(body), start=whole.start_byte)
+    return declare(node, said, kind, place, head=head)
 
 
 def _last_part(source: bytes, node: Node) -> str:
@@ -277,7 +279,7 @@ def _last_part(source: bytes, node: Node) -> str:
     return text_in(source, node).rpartition(".")[2]
 
 
-def _doc(body: Node) -> Span:
+def _find_docstring(body: Node) -> Span:
     first = body.named_child(0) if body.named_child_count else None
     if first is not None and first.type == "comment":  # rare, and a list of all children takes long
         first = next((child for child in body.named_children if child.type != "comment"), None)
@@ -302,12 +304,12 @@ def _assignments(statement: Node) -> list[Node]:
     return found
 
 
-def _value(assignments: list[Node]) -> Node | None:
+def _value_of(assignments: list[Node]) -> Node | None:
     """Return the value at the end of an assignment such as `a = b = 1`."""
     return assignments[-1].child_by_field_name("right") if assignments else None
 
 
-def _targets(assignment: Node) -> list[Node]:
+def _targets_of(assignment: Node) -> list[Node]:
     """List the targets on the left of one `=`."""
     left = assignment.child_by_field_name("left")
     if left is None:
@@ -315,24 +317,22 @@ def _targets(assignment: Node) -> list[Node]:
     return left.named_children if left.type in {"pattern_list", "tuple_pattern"} else [left]
 
 
-def _assigned(source: bytes, statement: Node, owner: str) -> Iterator[Declaration]:
+def _read_assignment(source: bytes, statement: Node, owner: str) -> Iterator[Declaration]:
     assignments = _assignments(statement)
     if not assignments:
         return
-    value = _value(assignments)
+    value = _value_of(assignments)
     makes_type = _makes_type(source, value)
     for assignment in assignments:
         kind = "type" if makes_type else _annotated_kind(source, assignment)
-        for target, own in _with_values(_targets(assignment), value):
+        for target, own in _pair_with_values(_targets_of(assignment), value):
             if target.type == "identifier":
                 name = text_in(source, target)
                 own_kind = kind or ("const" if name.isupper() else "var")
-                yield declared(
-                    statement, name, own_kind, NodePlace(owner), at=target, head=NOWHERE, value=own
-                )
+                yield declare(statement, name, own_kind, NodePlace(owner), at=target, head=NOWHERE, value=own)
 
 
-def _with_values(targets: list[Node], value: Node | None) -> Iterator[tuple[Node, Node | None]]:
+def _pair_with_values(targets: list[Node], value: Node | None) -> Iterator[tuple[Node, Node | None]]:
     """Yield each target with its value; `a, b = 1, 2` sets `b` to 2."""
     each = value.named_children if value is not None and value.type in {"expression_list", "tuple"} else []
     is_paired = (
@@ -357,15 +357,15 @@ def _annotated_kind(source: bytes, assignment: Node) -> Kind | None:
     return "const" if said.partition("[")[0].rpartition(".")[2] == "Final" else None
 
 
-def _alias(source: bytes, node: Node, owner: str) -> Iterator[Declaration]:
+def _read_alias(source: bytes, node: Node, owner: str) -> Iterator[Declaration]:
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
     if left is None:
         return
     name = text_in(source, left).partition("[")[0].strip()
-    yield declared(node, name, "type", NodePlace(owner), at=left, head=NOWHERE, value=right)
+    yield declare(node, name, "type", NodePlace(owner), at=left, head=NOWHERE, value=right)
 
 
-def _imports(source: bytes, node: Node) -> Iterator[Import]:
+def _read_imports(source: bytes, node: Node) -> Iterator[Import]:
     origin = node.child_by_field_name("module_name")
     base = "" if origin is None else text_in(source, origin)
     if len(base) > LONGEST_NAME:  # each name would have it once more

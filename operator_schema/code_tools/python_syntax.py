@@ -49,21 +49,22 @@ def python_problems(code: str, context: Context, tokens: re.Pattern[str]) -> lis
         before = code.partition("\0")[0]
         line = before.count("\n") + 1
         return [SyntaxProblem(line, len(before) - before.rfind("\n"), "a null character in the code")]
-    found = _found(code, context, tokens)
+    found = _list_problems(code, context, tokens)
     return [
         one._replace(suggestion=None)
-        if one.suggestion == _REMOVE and len(_found(_removed(code, one), context, tokens)) > len(found)
+        if one.suggestion == _REMOVE
+        and len(_list_problems(_without_character(code, one), context, tokens)) > len(found)
         else one
         for one in found
     ]
 
 
-def _found(code: str, context: Context, tokens: re.Pattern[str]) -> list[SyntaxProblem]:
+def _list_problems(code: str, context: Context, tokens: re.Pattern[str]) -> list[SyntaxProblem]:
     text = code.strip() if context == "expression" else code if context == "file" else textwrap.dedent(code)
     return list(_each_problem(text, code, context, tokens))
 
 
-def _removed(code: str, problem: SyntaxProblem) -> str:
+def _without_character(code: str, problem: SyntaxProblem) -> str:
     """Remove the character at the place of a problem."""
     lines = code.split("\n")
     line = lines[problem.line - 1]
@@ -87,17 +88,17 @@ def _each_problem(
     text = written
     seen: set[int] = set()
     for _ in range(2 * MOST_PROBLEMS):
-        if _levels(text) > _MOST_LEVELS:
+        if _count_levels(text) > _MOST_LEVELS:
             if not seen:
                 yield SyntaxProblem(1, 1, f"the code nests deeper than {_MOST_LEVELS} levels")
             return
         try:
-            _compiled(text, context)
+            _compile_snippet(text, context)
         except SyntaxError as error:
-            problem = _problem(error, code, written)
+            problem = _problem_of(error, code, written)
             if problem.line not in seen:
                 yield problem
-            after = _put_right(text, error, context, tokens)
+            after = _remove_error(text, error, context, tokens)
             if after == text:
                 return
             seen.add(problem.line)
@@ -110,7 +111,7 @@ def _each_problem(
             return
 
 
-def _levels(text: str) -> int:
+def _count_levels(text: str) -> int:
     """Return how deeply a snippet is nested, as far as it matters."""
     # A cursor makes no objects of the nodes that it passes, which would take most of the time.
     cursor = parse_tree("tree_sitter_python", text.encode(errors="replace")).walk()
@@ -128,17 +129,17 @@ def _levels(text: str) -> int:
     return deepest
 
 
-def _compiled(text: str, context: Context) -> None:
-    _be_quiet()
+def _compile_snippet(text: str, context: Context) -> None:
+    _ignore_warnings()
     if context == "expression":
         tree = ast.parse(text, _NAME, "eval")
-        _tell_apart(tree, text)
+        _number_functions(tree, text)
         compile(tree, _NAME, "eval", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True, optimize=0)
         return
     module = ast.parse(text, _NAME)
     if context != "file":
         module = _inside_a_function(module, text, loops=context == "statements")
-    _tell_apart(module, text)
+    _number_functions(module, text)
     compile(module, _NAME, "exec", dont_inherit=True, optimize=0)  # with docstrings
 
 
@@ -146,7 +147,7 @@ _ALIKE = re.compile(r"(?:\b(?:class|def|lambda)|for)\b")
 """What any function, class and comprehension has in its text; a number may touch a `for`, as in `[0for`."""
 
 
-def _tell_apart(tree: ast.AST, text: str) -> None:
+def _number_functions(tree: ast.AST, text: str) -> None:
     """Put a different number into each function, class and comprehension.
 
     Python 3.11 compares each one with all those before it that differ by their lines alone: 200 kB of
@@ -161,11 +162,11 @@ def _tell_apart(tree: ast.AST, text: str) -> None:
                 docstring = ast.Constant(str(number), lineno=node.lineno, col_offset=node.col_offset)
                 node.body.insert(0, ast.copy_location(ast.Expr(docstring), docstring))
             case ast.Lambda():
-                node.body = _numbered(number, node.body)
+                node.body = _add_number(number, node.body)
             case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
-                node.elt = _numbered(number, node.elt)
+                node.elt = _add_number(number, node.elt)
             case ast.DictComp():
-                node.value = _numbered(number, node.value)
+                node.value = _add_number(number, node.value)
             case _:
                 pass
 
@@ -183,7 +184,7 @@ def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
         yield node
 
 
-def _numbered(number: int, value: ast.expr) -> ast.expr:
+def _add_number(number: int, value: ast.expr) -> ast.expr:
     pair = ast.Tuple([ast.copy_location(ast.Constant(number), value), value], ast.Load())
     return ast.copy_location(pair, value)
 
@@ -205,13 +206,13 @@ def _inside_a_function(module: ast.Module, text: str, *, loops: bool) -> ast.Mod
     return made
 
 
-def _be_quiet() -> None:
+def _ignore_warnings() -> None:
     # Python warns about odd escapes while it parses. `catch_warnings` would change what other threads see.
     if _QUIET not in warnings.filters:
         warnings.filterwarnings("ignore", category=Warning, module=_QUIET[3].pattern)
 
 
-def _problem(error: SyntaxError, code: str, text: str) -> SyntaxProblem:
+def _problem_of(error: SyntaxError, code: str, text: str) -> SyntaxProblem:
     """Move a problem from the text without indentation to the code as it was written."""
     message = error.msg or "invalid syntax"
     line, column = error.lineno or 1, max(error.offset or 1, 1)
@@ -240,7 +241,7 @@ _HEADS = {
 """What stands for the first line of a compound statement that can't be read."""
 
 
-def _put_right(text: str, error: SyntaxError, context: Context, tokens: re.Pattern[str]) -> str:
+def _remove_error(text: str, error: SyntaxError, context: Context, tokens: re.Pattern[str]) -> str:
     """Remove an error from a text without moving any line; if that isn't possible, return the same text."""
     balanced = brackets_put_right(text, tokens, "tree_sitter_python")
     if balanced != text or context == "expression":
@@ -250,17 +251,19 @@ def _put_right(text: str, error: SyntaxError, context: Context, tokens: re.Patte
     said = error.msg or ""
     empty = _BLOCK_ON.match(said)
     if empty is not None:
-        return _with_statement(lines, _continued(text, lines, tokens), int(empty[1]) - 1, is_empty=True)
+        return _replace_statement(
+            lines, _continued_rows(text, lines, tokens), int(empty[1]) - 1, is_empty=True
+        )
     if "unexpected indent" in said:  # what comes before it becomes the head of a block
-        above = _above(lines, row)
-        return text if above is None else _with_row(lines, above, f"{_margin(lines[above])}while 1:")
+        above = _row_above(lines, row)
+        return text if above is None else _replace_row(lines, above, f"{_margin(lines[above])}while 1:")
     if "unindent does not match" in said:
-        above = _above(lines, row)
-        return text if above is None else _with_row(lines, row, f"{_margin(lines[above])}pass")
-    return _with_statement(lines, _continued(text, lines, tokens), row, is_empty=False)
+        above = _row_above(lines, row)
+        return text if above is None else _replace_row(lines, row, f"{_margin(lines[above])}pass")
+    return _replace_statement(lines, _continued_rows(text, lines, tokens), row, is_empty=False)
 
 
-def _with_statement(lines: list[str], joined: set[int], row: int, *, is_empty: bool) -> str:
+def _replace_statement(lines: list[str], joined: set[int], row: int, *, is_empty: bool) -> str:
     """Replace the statement around a row by one that does nothing.
 
     Args:
@@ -289,7 +292,7 @@ def _with_statement(lines: list[str], joined: set[int], row: int, *, is_empty: b
     return "\n".join([*lines[:first], f"{margin}{stands}", *blank, *lines[last + 1 :]])
 
 
-def _continued(text: str, lines: list[str], tokens: re.Pattern[str]) -> set[int]:
+def _continued_rows(text: str, lines: list[str], tokens: re.Pattern[str]) -> set[int]:
     """Return the rows that continue the statement of the row before them."""
     joined = {row + 1 for row, line in enumerate(lines) if line.endswith("\\")}
     level = row = first = counted = 0
@@ -309,7 +312,7 @@ def _continued(text: str, lines: list[str], tokens: re.Pattern[str]) -> set[int]
     return joined
 
 
-def _above(lines: list[str], row: int) -> int | None:
+def _row_above(lines: list[str], row: int) -> int | None:
     """Return the nearest row above that has code; None if there is none."""
     return next((one for one in range(row - 1, -1, -1) if lines[one].strip()), None)
 
@@ -318,5 +321,5 @@ def _margin(line: str) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-def _with_row(lines: list[str], row: int, text: str) -> str:
+def _replace_row(lines: list[str], row: int, text: str) -> str:
     return "\n".join([*lines[:row], text, *lines[row + 1 :]])

@@ -7,7 +7,7 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from .budget import joined
+from .budget import join_notes
 from .code_places import Places
 from .function_text import IMPORT, FunctionText
 from .index import FoundDeclaration, is_at
@@ -88,7 +88,7 @@ _LONGEST_NOTE = 390
 _MOST_FILES_SHOWN = 40
 
 
-def references_shown(sought: Sought, path: str, budget: Budget) -> ReferencesFound:
+def describe_references(sought: Sought, path: str, budget: Budget) -> ReferencesFound:
     """Describe the uses of the first declaration of a list.
 
     Args:
@@ -111,10 +111,10 @@ def references_shown(sought: Sought, path: str, budget: Budget) -> ReferencesFou
         likely=counts["likely"],
         text=counts["text"],
     )
-    counted = list(_by_file(uses.references))
+    counted = list(_count_by_file(uses.references))
     result["files"] = budget.items(counted[:_MOST_FILES_SHOWN], 0.3, "files", "give a path", of=len(counted))
     best = sorted(uses.references, key=lambda one: _SURE[one.certainty])
-    result["places"] = budget.items(map(_place, best), 1, "places", "give a path", of=len(best))
+    result["places"] = budget.items(map(_describe_place, best), 1, "places", "give a path", of=len(best))
     notes = [sought.note, budget.note]
     if path and not uses.references and next(sought.where.at(path), None) is None:
         notes.append(path_problem(sought.where, path)[1])
@@ -126,12 +126,12 @@ def references_shown(sought: Sought, path: str, budget: Budget) -> ReferencesFou
         others = ", ".join([way.found.location for way in ways[1:4]])
         notes.append(f"Other declarations of this name: {others}.")
     notes.append(languages_note(sought.where))
-    if note := joined(*notes):
+    if note := join_notes(*notes):
         result["note"] = note[:_LONGEST_NOTE]
     return result
 
 
-def _by_file(references: list[Reference]) -> Iterator[str]:
+def _count_by_file(references: list[Reference]) -> Iterator[str]:
     """Yield a line of counts for each file; files with the most certain places come first."""
     files: dict[str, Counter[Certainty]] = {}
     for one in references:
@@ -140,7 +140,7 @@ def _by_file(references: list[Reference]) -> Iterator[str]:
         yield f"{path}: {', '.join([f'{files[path][kind]} {kind}' for kind in _SURE if files[path][kind]])}"
 
 
-def _place(one: Reference) -> PlaceShown:
+def _describe_place(one: Reference) -> PlaceShown:
     where = f"{one.file.path}:{one.line}"
     shown = PlaceShown(location=where, sure=one.certainty, line=one.text[:_LONGEST_LINE])
     if one.inside:
@@ -167,7 +167,7 @@ def uses_of(index: Index, target: FoundDeclaration, path: str = "") -> Uses:
         for file in index.with_word(name)
         if file.language.family == family and (at is None or file.path in at)
     ]
-    near = _near(index, target, files)
+    near = _files_near(index, target, files)
     files.sort(key=lambda file: (file is not target.file, file.path not in near))
     seeker = _Seeker(index, target)
     found: list[Reference] = []
@@ -185,7 +185,7 @@ def uses_of(index: Index, target: FoundDeclaration, path: str = "") -> Uses:
     return Uses(found, len(files) - done, seeker.others)
 
 
-def _near(index: Index, target: FoundDeclaration, files: list[SourceFile]) -> set[str]:
+def _files_near(index: Index, target: FoundDeclaration, files: list[SourceFile]) -> set[str]:
     """Return the paths of the files in which certain uses of a declaration are possible.
 
     They have the name of its type; if it isn't a member, they import it or its module, or are of its package.
@@ -237,9 +237,9 @@ class _Seeker:
                 continue
             certainty: Certainty | None = "text"
             if places.is_code(at):
-                certainty = self._certainty(file, source, around, at, end)
+                certainty = self._certainty_at(file, source, around, at, end)
             elif places.is_type(at) or places.is_exported(at):
-                certainty = "likely" if self._certainty(file, source, around, at, end) else "text"
+                certainty = "likely" if self._certainty_at(file, source, around, at, end) else "text"
             if certainty is None:
                 self.others += 1
                 continue
@@ -256,21 +256,25 @@ class _Seeker:
                 return True
         return False
 
-    def _certainty(
+    def _certainty_at(
         self, file: SourceFile, source: bytes, around: list[Declaration], at: int, end: int
     ) -> Certainty | None:
         """Return how certainly a place means the target; None if it means something else."""
         if file.path.endswith(".rs") and _MACRO_USE.match(source, end):
-            return self._of_macro(file)
+            return self._certainty_of_macro(file)
         line = source[max(at - _LONGEST_CHAIN, 0) : at]
         before = _end_of_chain(line)
         around = self._scopes(file, source, around, at)
         function = next((one for one in reversed(around) if one.kind in FUNCTIONS), None)
         if _DOTTED.search(before):
-            sure = self._of_member(file, source, before, function)
+            sure = self._certainty_of_member(file, source, before, function)
             sure = sure or ("likely" if _LOADED.search(line) or self._is_embedded else None)
             is_import = sure != "certain" and IMPORT.match(source, source.rfind(b"\n", 0, at) + 1)
-            return (self._of_import(file, []) or sure or self._unread_import(file)) if is_import else sure
+            return (
+                (self._certainty_of_import(file, []) or sure or self._certainty_of_unread_import(file))
+                if is_import
+                else sure
+            )
         if _KEYWORD.match(source, end) and _BEFORE_KEYWORD.search(before):
             return "likely" if self._owner and self._target.declaration.kind == "var" else None
         if not file.path.endswith((".py", ".pyi")):
@@ -278,15 +282,15 @@ class _Seeker:
                 return "likely"  # of a map, or a field in a literal
             if around and around[-1].kind == "struct" and _names_field(source, at, end):
                 return None
-        return self._of_name(file, source, around, function)
+        return self._certainty_of_name(file, source, around, function)
 
-    def _of_macro(self, file: SourceFile) -> Certainty | None:
+    def _certainty_of_macro(self, file: SourceFile) -> Certainty | None:
         """Return how certainly a use of a macro of Rust means the target."""
         head = source_of(self._index, self._target.file)[self._target.declaration.head.start :]
         if not head.startswith(b"macro_rules!"):
             return None
         way = self._resolver.meant(file, self._name)
-        return "likely" if way is None else self._said(way)
+        return "likely" if way is None else self._certainty_of_way(way)
 
     def _scopes(
         self, file: SourceFile, source: bytes, around: list[Declaration], at: int
@@ -296,20 +300,21 @@ class _Seeker:
             if at >= one.head.end or one.kind not in FUNCTIONS:
                 continue
             is_outside = at < one.head.start or (
-                file.language.heads_name_members and not self._inside(file, source, one).binds(self._name)
+                file.language.heads_name_members
+                and not self._text_of_function(file, source, one).binds(self._name)
             )
             if is_outside:
                 return around[:number]
         return around
 
-    def _inside(self, file: SourceFile, source: bytes, function: Declaration) -> FunctionText:
+    def _text_of_function(self, file: SourceFile, source: bytes, function: Declaration) -> FunctionText:
         """Return the text of a function, with its imports and variables."""
         if self._function is None or self._function.declaration is not function:
             text = source[function.head.start : function.whole.end]
             self._function = FunctionText(function, file.language, text)
         return self._function
 
-    def _of_name(
+    def _certainty_of_name(
         self, file: SourceFile, source: bytes, around: list[Declaration], function: Declaration | None
     ) -> Certainty | None:
         """Return how certainly a name without a dot before it means the target."""
@@ -318,7 +323,7 @@ class _Seeker:
             own = self._index.declared(file, f"{kind.qualified}.{self._name}")
             if own and self._name != kind.name:  # a constructor has the name of its type
                 return "certain" if self._is_target(own[0]) else None
-        text = None if function is None else self._inside(file, source, function)
+        text = None if function is None else self._text_of_function(file, source, function)
         if text is not None and text.binds(self._name):
             way = self._resolver.meant(file, self._name) or self._declared_around(file, around)
             may_be = text.takes_apart(self._name) if way is None else self._is_target(way.found)
@@ -331,13 +336,13 @@ class _Seeker:
         )
         way = way or self._declared_around(file, around)
         if way is not None:
-            return self._said(way)
+            return self._certainty_of_way(way)
         may_be = (
             (self._owner is not None and file.language.has_plain_members)
             or (text is not None and text.takes_apart(self._name))
-            or self._may_be(file, self._name, inside)
+            or self._may_lead_to_target(file, self._name, inside)
         )
-        return self._of_import(file, around) or ("likely" if may_be else None)
+        return self._certainty_of_import(file, around) or ("likely" if may_be else None)
 
     def _declared_around(self, file: SourceFile, around: list[Declaration]) -> Way | None:
         """Find the declaration of the name in a namespace or class around a place; None if there is none."""
@@ -350,7 +355,7 @@ class _Seeker:
             owner = owner.rpartition(".")[0]
         return None
 
-    def _may_be(self, file: SourceFile, first: str, inside: Iterable[Import] = ()) -> bool:
+    def _may_lead_to_target(self, file: SourceFile, first: str, inside: Iterable[Import] = ()) -> bool:
         """Return whether a name of unknown meaning may lead to the target.
 
         An import may bring it that leads nowhere below the root, and that may be of a package there under
@@ -365,7 +370,7 @@ class _Seeker:
         text = source_of(self._index, way.found.file)[value.start : value.end]
         return has_word(self._name.encode(), text)
 
-    def _of_import(self, file: SourceFile, around: list[Declaration]) -> Certainty | None:
+    def _certainty_of_import(self, file: SourceFile, around: list[Declaration]) -> Certainty | None:
         """Return how certainly a name in an import at the top of a file means the target."""
         if around:
             return None
@@ -376,12 +381,12 @@ class _Seeker:
                     return "certain" if way.is_certain else "likely"
         return None
 
-    def _unread_import(self, file: SourceFile) -> Certainty | None:
+    def _certainty_of_unread_import(self, file: SourceFile) -> Certainty | None:
         """Return how certainly a name in an unresolved import means the target."""
         alike = [one.target for one in file.parsed.imports if one.target.endswith(self._name)]
         return None if any(map(file.language.is_own_library, alike)) else "likely"
 
-    def _of_member(
+    def _certainty_of_member(
         self, file: SourceFile, source: bytes, before: bytes, function: Declaration | None
     ) -> Certainty | None:
         """Return how certainly a name behind a dot means the target."""
@@ -390,39 +395,39 @@ class _Seeker:
         chain = _CHAIN.search(before)
         if found is not None and _SUPER.search(before):
             way = self._resolver.called(found, f"super().{self._name}")
-            return self._said(way) if way is not None else unsure
+            return self._certainty_of_way(way) if way is not None else unsure
         if chain is None:
             return unsure
         head = re.sub(
             r"\s+|::", lambda part: "." if ":" in part[0] else "", chain[1].decode(errors="replace")
         )
         first, _, rest = head.partition(".")
-        text = None if function is None else self._inside(file, source, function)
+        text = None if function is None else self._text_of_function(file, source, function)
         is_method = found is not None and found.declaration.owner and not rest
         if found is not None and text is not None and is_method and first in self._resolver.own_names(found):
             way = self._resolver.method(file, found.declaration.owner, self._name)
-            sure = self._said(way) if way is not None else unsure
+            sure = self._certainty_of_way(way) if way is not None else unsure
             return sure and "likely" if text.takes_again(first) else sure
         if text is not None and b"::" not in chain[0] and text.binds(first):
             kind = text.type_of(first)
             way = (
                 self._resolver.meant(file, ".".join(filter(None, [kind, rest, self._name]))) if kind else None
             )
-            return self._said(way) if way is not None else unsure
+            return self._certainty_of_way(way) if way is not None else unsure
         full = f"{head}.{self._name}"
         inside = [] if text is None else text.imports(first)
         way = (
             self._resolver.meant(file, full) if found is None else self._resolver.called(found, full, inside)
         )
         if way is not None:
-            return self._said(way)
+            return self._certainty_of_way(way)
         # A path of Rust begins with a crate or a module, which a macro may make.
         may_be_made = chain[0].endswith(b"::") and not (
             first[:1].isupper() or file.language.is_own_library(first)
         )
-        return unsure or ("likely" if may_be_made or self._may_be(file, first, inside) else None)
+        return unsure or ("likely" if may_be_made or self._may_lead_to_target(file, first, inside) else None)
 
-    def _said(self, way: Way) -> Certainty | None:
+    def _certainty_of_way(self, way: Way) -> Certainty | None:
         """Return how certainly a place means the target, given the declaration that it leads to."""
         if self._is_target(way.found):
             return "certain" if way.is_certain else "likely"

@@ -105,13 +105,13 @@ class Resolver:
             if ways:
                 break
             owners = self._index.named(".".join(parts[:place]), path)[:_MOST_WAYS]
-            found = [self._member(Way(owner), parts[place:], 0) for owner in owners]
+            found = [self._find_member(Way(owner), parts[place:], 0) for owner in owners]
             ways = [way for way in found if way is not None]
         ways = ways or list(self._in_modules(parts, path, range(1)))
         ways = ways or list(self._below_package(parts, path))
         unlike: dict[tuple[str, Span], Way] = {}
         for way in ways:
-            alike = self._alike(way.found.file, way.found.declaration.qualified) or [way.found]
+            alike = self._declared_in(way.found.file, way.found.declaration.qualified) or [way.found]
             for one in alike:
                 unlike.setdefault(one.key, way._replace(found=one))
         return list(unlike.values())
@@ -119,13 +119,13 @@ class Resolver:
     def _in_modules(self, parts: list[str], path: str, places: Iterable[int]) -> Iterator[Way]:
         """Yield the declarations of a dotted name that begins with the name of a module."""
         for place in places:
-            groups = self._groups(".".join(parts[:place]), parts[place], path)
-            found = [way for files in groups if (way := self._of_module(files, parts[place:], 0))]
+            groups = self._modules_meant(".".join(parts[:place]), parts[place], path)
+            found = [way for files in groups if (way := self._find_in_module(files, parts[place:], 0))]
             if found:
                 yield from found
                 return
 
-    def _groups(self, module: str, name: str, path: str) -> list[list[SourceFile]]:
+    def _modules_meant(self, module: str, name: str, path: str) -> list[list[SourceFile]]:
         """Return the files of each module that the parts in front of a name may mean."""
         index = self._index
         if path:
@@ -160,7 +160,7 @@ class Resolver:
     def in_module(self, files: Sequence[SourceFile], parts: Sequence[str]) -> Way | None:
         """Find the declaration of a name in a module whose files are known."""
         self._steps = 0
-        return self._of_module(files, parts, 0)
+        return self._find_in_module(files, parts, 0)
 
     def without_source(self, name: str) -> str:
         """Describe a module without source from which a module imports all names; empty if there is none."""
@@ -171,7 +171,7 @@ class Resolver:
                 for file in self._index.of_module(module):
                     if not file.language.module_is_namespace:
                         continue
-                    for one in self._imported_by(file).get("*", ()):
+                    for one in self._imports_by_name(file).get("*", ()):
                         if one.target.startswith(_OF_THIS_CRATE):
                             continue
                         target = file.language.import_target(one.target, file.path)
@@ -192,9 +192,9 @@ class Resolver:
         for owner in types:
             for one in self.mro(owner):
                 for file, base in () if one is None else self._named_bases(one):
-                    if self._around(file, base.owner, base.name, 1) is None:
+                    if self._meant_inside(file, base.owner, base.name, 1) is None:
                         head, dot, rest = base.name.partition(".")
-                        known = self._imported_by(file).get(head, ())
+                        known = self._imports_by_name(file).get(head, ())
                         targets = [file.language.import_target(each.target, file.path) for each in known]
                         yield from ((owner, f"{target}{dot}{rest}") for target in targets or [head])
 
@@ -202,7 +202,7 @@ class Resolver:
         """Map each line of a function to the declaration inside it that begins there."""
         if found.declaration.kind not in FUNCTIONS:
             return {}
-        return {one.declaration.line: one for one in reversed([*self._all_inner(found)])}
+        return {one.declaration.line: one for one in reversed([*self._inner_declarations(found)])}
 
     # --- what code means -----------------------------------------------------------------------------
 
@@ -232,11 +232,11 @@ class Resolver:
             parts = name.split(".")
             self._steps = 0
             if one.name == head:
-                return self._imported(one, file, parts[1:], 0)
-            way = self._imported(one, file, parts, 0) if one.name == "*" else None
+                return self._follow_import(one, file, parts[1:], 0)
+            way = self._follow_import(one, file, parts, 0) if one.name == "*" else None
             if way is not None:
                 return way
-        if rest and file.path.endswith(".go") and head not in self._imported_by(file):
+        if rest and file.path.endswith(".go") and head not in self._imports_by_name(file):
             return None  # a variable may have the name of a type
         return self.meant(file, name)
 
@@ -261,9 +261,9 @@ class Resolver:
         key = file.path, owner, name, after
         if key not in self._methods:
             self._steps = 0
-            alike = self._alike(file, owner)
-            start = alike[0] if alike else FoundDeclaration(file, _only_name(owner))
-            way = self._member_of(start, [name], 0, skipped=int(after))
+            alike = self._declared_in(file, owner)
+            start = alike[0] if alike else FoundDeclaration(file, _stand_in_for(owner))
+            way = self._find_in_type(start, [name], 0, skipped=int(after))
             is_set = way is None or self._is_set(start, name) or self._is_set(way.found, name)
             self._methods[key] = None if is_set else way
         return self._methods[key]
@@ -272,7 +272,7 @@ class Resolver:
         """Return whether the code of a type, or of the type around a member, sets an attribute."""
         file, declaration = found
         if declaration.kind not in TYPES:
-            owners = self._alike(file, declaration.owner)
+            owners = self._declared_in(file, declaration.owner)
             if not owners:
                 return False
             declaration = owners[0].declaration
@@ -290,13 +290,13 @@ class Resolver:
     def bases(self, found: FoundDeclaration) -> list[FoundDeclaration | None]:
         """List the direct bases of a type in their order, with None for each base outside of the root."""
         self._steps = 0
-        return self._bases(found, 0)
+        return self._find_bases(found, 0)
 
-    def _bases(self, found: FoundDeclaration, level: int) -> list[FoundDeclaration | None]:
+    def _find_bases(self, found: FoundDeclaration, level: int) -> list[FoundDeclaration | None]:
         bases: list[FoundDeclaration | None] = []
         for file, base in islice(self._named_bases(found), _MOST_BASES):
-            way = self._around(file, base.owner, base.name, level + 1)
-            bases.append(self._type(way, level) if way is not None else None)
+            way = self._meant_inside(file, base.owner, base.name, level + 1)
+            bases.append(self._type_at(way, level) if way is not None else None)
         return bases
 
     def _named_bases(self, found: FoundDeclaration) -> Iterator[tuple[SourceFile, Base]]:
@@ -307,7 +307,7 @@ class Resolver:
                 if base.owner == owner and base.name not in _EVERYTHING:
                     yield file, base
 
-    def _around(self, file: SourceFile, owner: str, name: str, level: int) -> Way | None:
+    def _meant_inside(self, file: SourceFile, owner: str, name: str, level: int) -> Way | None:
         """Find the declaration that a name means inside a type; types around it come first."""
         above = owner.rpartition(".")[0]
         while above:
@@ -317,12 +317,12 @@ class Resolver:
             above = above.rpartition(".")[0]
         return self._meant(file, name.split("."), level)
 
-    def _type(self, way: Way, level: int) -> FoundDeclaration | None:
+    def _type_at(self, way: Way, level: int) -> FoundDeclaration | None:
         """Return the type to which a way leads, directly or by an alias."""
         for _ in range(_MOST_LEVELS):
             if way.found.declaration.kind in TYPES - {"type"} or way.found.file.path.endswith(".rs"):
                 return way.found
-            alias = _ALIAS.fullmatch(self._value(way.found))
+            alias = _ALIAS.fullmatch(self._text_of_value(way.found))
             other = None if alias is None else self._meant(way.found.file, alias[0].split("."), level + 1)
             if other is None:
                 return way.found if way.found.declaration.kind == "type" else None
@@ -335,15 +335,15 @@ class Resolver:
         if key not in self._mros:
             self._mros[key] = [found]  # for a circle
             if level < _MOST_LEVELS:
-                bases = self._bases(found, level)
+                bases = self._find_bases(found, level)
                 rows: list[list[FoundDeclaration | None]] = [
                     [None] if base is None else self.mro(base, level + 1) for base in bases
                 ]
-                merged = _merged([*rows, bases])
-                self._mros[key] = [found, *[one for one in merged if not _same(one, found)]]
+                merged = _merge_orders([*rows, bases])
+                self._mros[key] = [found, *[one for one in merged if not _are_same(one, found)]]
         return self._mros[key]
 
-    def _member_of(
+    def _find_in_type(
         self, found: FoundDeclaration, parts: Sequence[str], level: int, skipped: int = 0
     ) -> Way | None:
         """Return a member of a type, or of its first base that has the member."""
@@ -356,23 +356,23 @@ class Resolver:
                 is_certain = False
                 continue
             passed.append(base.declaration.qualified)
-            own = self._own_member(base, parts[0]) if place >= skipped else None
+            own = self._find_own_member(base, parts[0]) if place >= skipped else None
             if own is None:
                 continue
-            way = self._member(Way(own, (), is_certain), parts[1:], level + 1)
+            way = self._find_member(Way(own, (), is_certain), parts[1:], level + 1)
             if way is None or not place:
                 return way
             return way.after(f"inherited: {' → '.join(passed)}")
         return None
 
-    def _own_member(self, found: FoundDeclaration, name: str) -> FoundDeclaration | None:
+    def _find_own_member(self, found: FoundDeclaration, name: str) -> FoundDeclaration | None:
         for file in self._index.beside(found.file):
-            alike = self._alike(file, f"{found.declaration.qualified}.{name}")
+            alike = self._declared_in(file, f"{found.declaration.qualified}.{name}")
             if alike:
                 return alike[0]
-        return self._field(found, name)
+        return self._find_field(found, name)
 
-    def _field(self, found: FoundDeclaration, name: str) -> FoundDeclaration | None:
+    def _find_field(self, found: FoundDeclaration, name: str) -> FoundDeclaration | None:
         """Make a declaration for a field that the text of a type or its `__init__` sets."""
         file, declaration = found
         if declaration.kind not in TYPES or not self._index.has_word(file, name):
@@ -416,23 +416,23 @@ class Resolver:
         self._steps += 1
         return self._steps > _MOST_STEPS or level > _MOST_LEVELS
 
-    def _member(self, way: Way, parts: Sequence[str], level: int) -> Way | None:
+    def _find_member(self, way: Way, parts: Sequence[str], level: int) -> Way | None:
         """Find a member of a declaration."""
         if not parts or self._is_too_far(level):
             return None if parts else way
         declaration = way.found.declaration
         if declaration.kind in FUNCTIONS:
-            inner = self._inner(way.found, parts)
+            inner = self._find_inner(way.found, parts)
             return None if inner is None else Way(inner, (*way.via, f"inside {declaration.qualified}"))
         if declaration.kind in TYPES:
-            own = self._member_of(way.found, parts, level)
+            own = self._find_in_type(way.found, parts, level)
             if own is not None:
                 return own._replace(via=(*way.via, *own.via), is_certain=own.is_certain and way.is_certain)
-        return self._of_alias(way, parts, level)
+        return self._follow_alias(way, parts, level)
 
-    def _of_alias(self, way: Way, parts: Sequence[str], level: int) -> Way | None:
+    def _follow_alias(self, way: Way, parts: Sequence[str], level: int) -> Way | None:
         """Find a member of a variable whose value is another name or a new object."""
-        value = self._value(way.found)
+        value = self._text_of_value(way.found)
         alias, made = _ALIAS.fullmatch(value), _MADE.match(value)
         if alias is None and made is None:
             return None
@@ -443,7 +443,7 @@ class Resolver:
         step = f"{way.found.location} {way.found.declaration.name} = {value if alias else f'{maker}(…)'}"
         return other._replace(via=(*way.via, step, *other.via), is_certain=False)
 
-    def _value(self, found: FoundDeclaration) -> str:
+    def _text_of_value(self, found: FoundDeclaration) -> str:
         span = found.declaration.value
         if not span.end or found.declaration.kind not in {"const", "var", "type"}:
             return ""
@@ -451,7 +451,7 @@ class Resolver:
             source_of(self._index, found.file), span._replace(end=min(span.end, span.start + 200))
         )
 
-    def _inner(self, found: FoundDeclaration, parts: Sequence[str]) -> FoundDeclaration | None:
+    def _find_inner(self, found: FoundDeclaration, parts: Sequence[str]) -> FoundDeclaration | None:
         """Find a declaration inside a function by its name."""
         wanted = ".".join([found.declaration.qualified, *parts])
         if not self._index.has_word(found.file, parts[0]):
@@ -460,9 +460,11 @@ class Resolver:
         text = source_of(self._index, found.file)[start:end]
         if not has_word(parts[0].encode(), text):
             return None
-        return next((one for one in self._all_inner(found) if one.declaration.qualified == wanted), None)
+        return next(
+            (one for one in self._inner_declarations(found) if one.declaration.qualified == wanted), None
+        )
 
-    def _all_inner(self, found: FoundDeclaration) -> Iterator[FoundDeclaration]:
+    def _inner_declarations(self, found: FoundDeclaration) -> Iterator[FoundDeclaration]:
         """Yield the declarations inside a function, with their places in the file."""
         declaration = found.declaration
         start, rows = declaration.head.start, declaration.line - 1
@@ -474,10 +476,10 @@ class Resolver:
                     qualified=qualified(declaration.owner, one.qualified),
                     line=one.line + rows,
                     last_line=one.last_line + rows,
-                    whole=_shifted(one.whole, start),
-                    head=_shifted(one.head, start),
-                    doc=_shifted(one.doc, start),
-                    value=_shifted(one.value, start),
+                    whole=_shift_span(one.whole, start),
+                    head=_shift_span(one.head, start),
+                    doc=_shift_span(one.doc, start),
+                    value=_shift_span(one.value, start),
                 ),
             )
 
@@ -489,15 +491,15 @@ class Resolver:
         self._busy.add(key)
         try:
             for one in self._index.beside(file):
-                alike = self._alike(one, parts[0])
-                way = self._member(Way(alike[0]), parts[1:], level + 1) if alike else None
+                alike = self._declared_in(one, parts[0])
+                way = self._find_member(Way(alike[0]), parts[1:], level + 1) if alike else None
                 if way is not None:
                     return way
-            known = self._imported_by(file)
+            known = self._imports_by_name(file)
             rests = [(each, parts[1:]) for each in known.get(parts[0], ())]
             is_only = len({each.target for each, _ in rests}) < 2  # noqa: PLR2004  # of several scopes
             for each, rest in [*rests, *[(each, parts) for each in known.get("*", ())]]:
-                way = self._imported(each, file, rest, level)
+                way = self._follow_import(each, file, rest, level)
                 if way is not None:
                     return way._replace(is_certain=way.is_certain and is_only)
             if len(parts) > 1 and parts[0] not in known and file.path.endswith(".rs"):
@@ -505,7 +507,7 @@ class Resolver:
                 return (
                     None
                     if file.language.is_own_library(path)
-                    else self._imported(Import(parts[-1], path, path), file, (), level)
+                    else self._follow_import(Import(parts[-1], path, path), file, (), level)
                 )
         finally:
             self._busy.discard(key)
@@ -519,14 +521,14 @@ class Resolver:
             name: the first part of it.
             inside: imports of the function around it.
         """
-        known = self._imported_by(file)
+        known = self._imports_by_name(file)
         named = [one for one in file.parsed.imports if _LAST_PART.split(one.target)[-1] == name]
         each = [*inside, *named, *known.get(name, ()), *known.get("*", ())]
         if file.language.names_packages_inside and not each and self.meant(file, name) is None:
             each = list(file.parsed.imports)  # one of them may be of a package that has this name
         return any(not file.language.is_own_library(one.target) for one in each)
 
-    def _imported_by(self, file: SourceFile) -> dict[str, list[Import]]:
+    def _imports_by_name(self, file: SourceFile) -> dict[str, list[Import]]:
         """Group the imports of a file by the names that they make known."""
         if file.path not in self._imports:
             known = self._imports[file.path] = {}
@@ -534,13 +536,13 @@ class Resolver:
                 known.setdefault(one.name, []).append(one)
         return self._imports[file.path]
 
-    def _imported(self, one: Import, file: SourceFile, rest: Sequence[str], level: int) -> Way | None:
+    def _follow_import(self, one: Import, file: SourceFile, rest: Sequence[str], level: int) -> Way | None:
         """Find the declaration that an import and the names behind it mean."""
         target = file.language.import_target(one.target, file.path).split(".")
         parts, index, is_bare = [*target, *rest], self._index, file.language.is_bare(one.target)
         if len(parts) > _LONGEST:
             return None
-        if file.path.endswith(".rs") and self._alike(file, target[0]):
+        if file.path.endswith(".rs") and self._declared_in(file, target[0]):
             return self._meant(file, parts, level + 1)
         # `*` means a module as a whole: one that isn't there would be looked for inside of itself, and so on.
         is_type = file.path.endswith(".rs") and target[-1][:1].isupper()
@@ -548,11 +550,15 @@ class Resolver:
         for place in range(len(parts) - 1, last, -1):
             name = ".".join(parts[:place])
             for module, is_certain in index.modules.imported(name, file.path, is_bare=is_bare):
-                way = self._of_module(index.of_module(module), parts[place:], level + 1)
+                way = self._find_in_module(index.of_module(module), parts[place:], level + 1)
                 if way is not None:
                     is_only = is_certain and not self._has_twin(way.found)
                     way = way._replace(is_certain=way.is_certain and is_only)
-                    return way.after(f"{self._place_of(one, file)} {one.text}") if self._with_steps else way
+                    return (
+                        way.after(f"{self._place_of_import(one, file)} {one.text}")
+                        if self._with_steps
+                        else way
+                    )
         return None
 
     def _has_twin(self, found: FoundDeclaration) -> bool:
@@ -566,7 +572,7 @@ class Resolver:
             if one.declaration.qualified == declaration.qualified
         )
 
-    def _of_module(self, files: Sequence[SourceFile], parts: Sequence[str], level: int) -> Way | None:
+    def _find_in_module(self, files: Sequence[SourceFile], parts: Sequence[str], level: int) -> Way | None:
         """Find the declaration of a name in a module."""
         for file in files:
             way = self._meant(file, parts, level + 1)
@@ -575,10 +581,10 @@ class Resolver:
         if len(parts) > 1 and files:
             module = files[0].language.module_of(files[0].path)
             inner = self._index.of_module(qualified(module, parts[0]))
-            return self._of_module(inner, parts[1:], level + 1) if inner else None
+            return self._find_in_module(inner, parts[1:], level + 1) if inner else None
         return None
 
-    def _place_of(self, one: Import, file: SourceFile) -> str:
+    def _place_of_import(self, one: Import, file: SourceFile) -> str:
         source = source_of(self._index, file)
         written = one.target.rpartition(".")[2] if one.name == "*" else one.name
         expression = (
@@ -589,7 +595,7 @@ class Resolver:
         )
         return f"{file.path}:{1 if place is None else source.count(_LINE, 0, place.end()) + 1}"
 
-    def _alike(self, file: SourceFile, name: str) -> list[FoundDeclaration]:
+    def _declared_in(self, file: SourceFile, name: str) -> list[FoundDeclaration]:
         """List the declarations of a qualified name in a file; the one with a body comes first."""
         alike = self._index.declared(file, name)
         return alike if len(alike) < 2 else implementation_first(self._index, alike)  # noqa: PLR2004  # one is plain
@@ -600,16 +606,16 @@ _EVERYTHING = frozenset({"Generic", "Protocol", "object"})
 _LINE = b"\n"
 
 
-def _shifted(span: Span, start: int) -> Span:
+def _shift_span(span: Span, start: int) -> Span:
     return Span(span.start + start, span.end + start) if span.end else span
 
 
-def _only_name(owner: str) -> Declaration:
+def _stand_in_for(owner: str) -> Declaration:
     """Make a stand-in for a type that is declared in another file than its methods."""
     return Declaration(owner.rpartition(".")[2], owner, "struct", 1, 1, Span(), Span())
 
 
-def _merged(rows: list[list[FoundDeclaration | None]]) -> list[FoundDeclaration | None]:
+def _merge_orders(rows: list[list[FoundDeclaration | None]]) -> list[FoundDeclaration | None]:
     """Merge several orders of types into one that respects each (C3); in a conflict, the first one counts."""
     waiting = [list(row) for row in rows if row]
     merged: list[FoundDeclaration | None] = []
@@ -618,15 +624,15 @@ def _merged(rows: list[list[FoundDeclaration | None]]) -> list[FoundDeclaration 
         chosen = next((one for one in heads if not any(_is_in(one, row[1:]) for row in waiting)), heads[0])
         if chosen is None or not _is_in(chosen, merged):
             merged.append(chosen)
-        waiting = [kept for row in waiting if (kept := row[1:] if _same(row[0], chosen) else row)]
+        waiting = [kept for row in waiting if (kept := row[1:] if _are_same(row[0], chosen) else row)]
     return merged
 
 
-def _same(one: FoundDeclaration | None, other: FoundDeclaration | None) -> bool:
+def _are_same(one: FoundDeclaration | None, other: FoundDeclaration | None) -> bool:
     if one is None or other is None:
         return one is other
     return one.key == other.key
 
 
 def _is_in(one: FoundDeclaration | None, row: Sequence[FoundDeclaration | None]) -> bool:
-    return one is not None and any(_same(one, other) for other in row)
+    return one is not None and any(_are_same(one, other) for other in row)

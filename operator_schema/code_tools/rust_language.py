@@ -11,7 +11,7 @@ from .nodes import (
     NodePlace,
     NodeReading,
     calls_in,
-    declared,
+    declare,
     head_before,
     name_of,
     nodes_in,
@@ -76,12 +76,11 @@ class RustLanguage(Language):
         r"""//[^\n]* | /\*.*?(?:\*/|\Z) | r(\#*)".*?(?:"\1|\Z) | "(?:\\.|[^"\\])*(?:"|\\?\Z) |
             '(?:\\.|[^'\\\n])'"""
     )
-    spanning = (b'"', b"/*", b"\\\n")
     wrappers = _WRAPPERS
 
     def parse(self, source: bytes) -> Parsed:
         """Read the declarations and imports of a file; parts with syntax errors are left out."""
-        return read_tree(parse_tree(_GRAMMAR, source), _read, _children)
+        return read_tree(parse_tree(_GRAMMAR, source), _read_node, _children_with_docs)
 
     def fields(self, source: bytes) -> list[TypeField]:
         """Read the fields from the text of one struct."""
@@ -99,7 +98,7 @@ class RustLanguage(Language):
     def imports(self, source: bytes) -> tuple[Import, ...]:
         """List the imports inside the text of one function."""
         uses = (node for node in nodes_in(_GRAMMAR, source) if node.type == "use_declaration")
-        return tuple([found for node in uses for found in _imports(text_of(node))])
+        return tuple([found for node in uses for found in _read_imports(text_of(node))])
 
     def module_of(self, path: str) -> str:
         """Return the dotted name of the module in a file."""
@@ -132,12 +131,14 @@ class RustLanguage(Language):
 LANGUAGE = RustLanguage()
 
 
-def _read(node: Node, place: NodePlace) -> NodeReading:
+def _read_node(node: Node, place: NodePlace) -> NodeReading:
     """Return the declarations, imports and bases in a node."""
     if node.type == "use_declaration":
-        return NodeReading(imports=list(_imports(text_of(node))))
+        return NodeReading(imports=list(_read_imports(text_of(node))))
     if node.type == "macro_invocation":
-        return NodeReading(imports=[one for text in _USES.findall(text_of(node)) for one in _imports(text)])
+        return NodeReading(
+            imports=[one for text in _USES.findall(text_of(node)) for one in _read_imports(text)]
+        )
     body = node.child_by_field_name("body")
     if node.type == "impl_item":
         owner = _path_of(node.child_by_field_name("type")).rpartition(".")[2]
@@ -148,14 +149,16 @@ def _read(node: Node, place: NodePlace) -> NodeReading:
         return NodeReading(bodies=[(body, place)])
     if node.type not in _KINDS:
         return NodeReading()
-    made = _made(node, place)
+    made = _read_item(node, place)
     if body is not None and node.type == "enum_item":
-        return NodeReading([made, *_variants(body, made.qualified)])
+        return NodeReading([made, *_read_variants(body, made.qualified)])
     inside = [(body, NodePlace(made.name))] if body is not None and node.type == "trait_item" else []
-    return NodeReading([made], bodies=inside, bases=list(_supertraits(node)))
+    return NodeReading([made], bodies=inside, bases=list(_read_supertraits(node)))
 
 
-def _children(parent: Node, place: NodePlace, row_before: int = -1) -> Iterator[tuple[Node, NodePlace]]:
+def _children_with_docs(
+    parent: Node, place: NodePlace, row_before: int = -1
+) -> Iterator[tuple[Node, NodePlace]]:
     """Yield the children of a node, each with its doc comment and the byte where its attributes begin."""
     del row_before  # a doc comment is marked
     own = NodePlace(place.owner)
@@ -180,33 +183,33 @@ def _path_of(kind: Node | None) -> str:
     return "".join(text_of(kind).split()).partition("<")[0].replace("::", ".")
 
 
-def _supertraits(node: Node) -> Iterator[Base]:
+def _read_supertraits(node: Node) -> Iterator[Base]:
     bounds = node.child_by_field_name("bounds")
     if node.type == "trait_item" and bounds is not None:
         names = map(_path_of, bounds.named_children)
         yield from (Base(name_of(node), name) for name in names if re.fullmatch(r"[\w.]+", name))
 
 
-def _made(node: Node, place: NodePlace) -> Declaration:
+def _read_item(node: Node, place: NodePlace) -> Declaration:
     kind = _KINDS[node.type]
     head = head_before(node, node.child_by_field_name("body"))
     value = node.child_by_field_name("value")
     own: Kind = "method" if place.owner and kind == "func" else kind
-    return declared(node, name_of(node), own, place, head=head, value=value)
+    return declare(node, name_of(node), own, place, head=head, value=value)
 
 
-def _variants(body: Node, owner: str) -> Iterator[Declaration]:
+def _read_variants(body: Node, owner: str) -> Iterator[Declaration]:
     """Yield the variants of an enum, which count as its constants."""
-    for node, place in _children(body, NodePlace(owner)):
+    for node, place in _children_with_docs(body, NodePlace(owner)):
         if node.type == "enum_variant":
-            yield declared(node, name_of(node), "const", place, value=node.child_by_field_name("value"))
+            yield declare(node, name_of(node), "const", place, value=node.child_by_field_name("value"))
 
 
 _USES = re.compile(r"\buse [^;]*;")
 """Imports in the text of a macro around declarations, such as `cfg_if!`."""
 
 
-def _imports(text: str) -> Iterator[Import]:
+def _read_imports(text: str) -> Iterator[Import]:
     """Yield the names that a `use` makes known, also those in nested groups."""
     text = " ".join(_COMMENT.sub("", text).split()).removesuffix(";").partition("use ")[2]
     bases, part = [""], ""
@@ -217,7 +220,7 @@ def _imports(text: str) -> Iterator[Import]:
             if len(bases[-1]) > LONGEST_NAME:  # each name would have it once more
                 return
         elif each in {",", "}"}:
-            yield from _used(bases[-1], part)
+            yield from _read_use(bases[-1], part)
             part = ""
             if each == "}" and len(bases) > 1:
                 bases.pop()
@@ -225,7 +228,7 @@ def _imports(text: str) -> Iterator[Import]:
             part = each.strip()
 
 
-def _used(base: str, part: str) -> Iterator[Import]:
+def _read_use(base: str, part: str) -> Iterator[Import]:
     target, _, alias = part.partition(" as ")
     if not target:
         return

@@ -148,11 +148,11 @@ class Tree:
         """Yield the paths of all plain files that no rule ignores, in any language."""
         for path, folder in self._folders.items():
             try:
-                with os.scandir(_joined(self._root, path)) as listing:
+                with os.scandir(_join_path(self._root, path)) as listing:
                     names = [each.name for each in listing if each.is_file(follow_symlinks=False)]
             except OSError:
                 continue
-            inner = (_joined(path, name) for name in names)
+            inner = (_join_path(path, name) for name in names)
             yield from (each for each in inner if not _is_ignored(each, folder.rules, is_folder=False))
 
     def manifests(self) -> dict[str, FileKey | None]:
@@ -177,8 +177,8 @@ class Tree:
                 return ""
             if parts[depth - 1] in _NEVER:
                 return f"{parts[depth - 1]} is never read"
-            is_folder = depth < len(parts) or os.path.isdir(_joined(self._root, path))  # noqa: PTH112  # of any text
-            deciding = _deciding("/".join(parts[:depth]), folder.rules, is_folder=is_folder)
+            is_folder = depth < len(parts) or os.path.isdir(_join_path(self._root, path))  # noqa: PTH112  # of any text
+            deciding = _deciding_rule("/".join(parts[:depth]), folder.rules, is_folder=is_folder)
             if deciding is not None and not deciding[1].is_negative:
                 return f"{deciding[0].name}:{deciding[1].line} {deciding[1].text}"
         return ""
@@ -205,7 +205,7 @@ class Tree:
 
     def _list_again(self, path: str) -> None:
         before = self._folders[path]
-        now = self._listed(path, before.outer)
+        now = self._list_folder(path, before.outer)
         if now is None or now.rules_key != before.rules_key:
             self._forget(path)
             self._list_all(path, before.outer)
@@ -229,7 +229,7 @@ class Tree:
         waiting = [(path, outer)]
         while waiting:
             here, rules = waiting.pop()
-            folder = self._listed(here, rules)
+            folder = self._list_folder(here, rules)
             if folder is None:
                 self._unlisted[here] = rules
             else:
@@ -237,7 +237,7 @@ class Tree:
                 self._folders[here] = folder
                 waiting += [(inner, folder.rules) for inner in folder.folders]
 
-    def _listed(self, path: str, outer: tuple[IgnorePatterns, ...]) -> Folder | None:
+    def _list_folder(self, path: str, outer: tuple[IgnorePatterns, ...]) -> Folder | None:
         """List a folder; None if it can't be read."""
         try:
             with opened_folder(self._root, path) as folder, os.scandir(folder) as listing:
@@ -248,14 +248,14 @@ class Tree:
                 )
         except OSError:
             return None
-        rules, rules_key, file = outer, None, _joined(path, _RULES)
+        rules, rules_key, file = outer, None, _join_path(path, _RULES)
         has_rules = any(name == _RULES for name, *_ in entries)
-        if has_rules and (found := _rules_in(partial(open_file, self._root, file))):
+        if has_rules and (found := _read_rules(partial(open_file, self._root, file))):
             rules_key = found[1]
             rules = *outer, IgnorePatterns(file, len(path) + 1 if path else 0, "", found[0])
         sorted_out = _FolderEntries([], [], [], [], [])
         for name, is_folder, is_source in entries:
-            sorted_out.add(_joined(path, name), name, rules, is_folder=is_folder, is_source=is_source)
+            sorted_out.add(_join_path(path, name), name, rules, is_folder=is_folder, is_source=is_source)
         return Folder(
             key,
             is_young(key),
@@ -306,7 +306,7 @@ def _is_source(entry: os.DirEntry[str]) -> bool:
     return entry.name.endswith(_SUFFIXES) and entry.is_file(follow_symlinks=False)
 
 
-def _joined(folder: str, name: str) -> str:
+def _join_path(folder: str, name: str) -> str:
     return f"{folder}/{name}" if folder and name else folder or name
 
 
@@ -318,11 +318,11 @@ def _key_if_there(path: str) -> FileKey | None:
 
 
 def _is_ignored(path: str, rules: Sequence[IgnorePatterns], *, is_folder: bool) -> bool:
-    deciding = _deciding(path, rules, is_folder=is_folder)
+    deciding = _deciding_rule(path, rules, is_folder=is_folder)
     return deciding is not None and not deciding[1].is_negative
 
 
-def _deciding(
+def _deciding_rule(
     path: str, rules: Sequence[IgnorePatterns], *, is_folder: bool
 ) -> tuple[IgnorePatterns, IgnoreRule] | None:
     """Return the rule that decides about a path, and its file; None if there is none."""
@@ -347,14 +347,14 @@ def _rules_above(root: str) -> tuple[IgnorePatterns, ...]:
         IgnorePatterns(str(file), 0, "".join(f"{part}/" for part in rest), found[0])
         for place, (file, rest) in enumerate(files)
         # The first two are of the user, who may keep them behind links.
-        if (found := _rules_in(partial(os.open, file, FLAGS if place > 1 else os.O_RDONLY)))
+        if (found := _read_rules(partial(os.open, file, FLAGS if place > 1 else os.O_RDONLY)))
     ]
     # Who names an ignored folder, such as one of installed packages, wants what is in it.
-    is_inside = any(_ignores(rules, below, depth) for depth in range(1, len(below) + 1))
+    is_inside = any(_is_ignored_above(rules, below, depth) for depth in range(1, len(below) + 1))
     return () if is_inside else tuple(rules)
 
 
-def _ignores(rules: Sequence[IgnorePatterns], below: Sequence[str], depth: int) -> bool:
+def _is_ignored_above(rules: Sequence[IgnorePatterns], below: Sequence[str], depth: int) -> bool:
     """Return whether rules from above the root ignore a folder between them and the root."""
     for one in reversed(rules):
         above = len(below) - one.before.count("/")
@@ -366,7 +366,7 @@ def _ignores(rules: Sequence[IgnorePatterns], below: Sequence[str], depth: int) 
     return False
 
 
-def _rules_in(opened: Callable[[], int]) -> tuple[RuleFile, FileKey] | None:
+def _read_rules(opened: Callable[[], int]) -> tuple[RuleFile, FileKey] | None:
     """Read the rules of a file, and its key; None if it isn't a plain file, because git ignores links too.
 
     Args:

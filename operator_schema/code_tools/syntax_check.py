@@ -98,15 +98,15 @@ def best_language(code: str, context: Context, languages: Sequence[str]) -> Judg
     """
     first, *others = languages
     problems = language_named(first).problems(code, context)
-    if not others or not _errors(problems):
+    if not others or not _errors_in(problems):
         return JudgedSnippet(first, problems)
-    broken = {first: _broken(code, first)}
+    broken = {first: _count_broken(code, first)}
     for name in others:
         with suppress(SlowParseError):
             found = language_named(name).problems(code, context)
-            if not _errors(found):
+            if not _errors_in(found):
                 return JudgedSnippet(name, found, f"As {first}, the main language, it has errors.")
-            broken[name] = _broken(code, name)
+            broken[name] = _count_broken(code, name)
     best = min(broken, key=lambda name: broken[name])
     if broken[best] * _IN_ANOTHER_LANGUAGE < broken[first]:
         note = f"It looks like {best}, not {first}, the main language: give the language if this is wrong."
@@ -114,11 +114,11 @@ def best_language(code: str, context: Context, languages: Sequence[str]) -> Judg
     return JudgedSnippet(first, problems)
 
 
-def _errors(problems: Sequence[SyntaxProblem]) -> list[SyntaxProblem]:
+def _errors_in(problems: Sequence[SyntaxProblem]) -> list[SyntaxProblem]:
     return [one for one in problems if one.severity == "error"]
 
 
-def _broken(code: str, language: str) -> int:
+def _count_broken(code: str, language: str) -> int:
     """Return how many bytes of a snippet the grammar of a language can't read."""
     root = parse_tree(language_named(language).grammar, code.encode(errors="replace"))
     return broken_bytes(root)
@@ -142,7 +142,7 @@ class Checking(NamedTuple):
     was_broken: bool = False
 
 
-def checked(checking: Checking, budget: Budget, types: tuple[Path, float] | str | None) -> SyntaxCheck:
+def check_snippet(checking: Checking, budget: Budget, types: tuple[Path, float] | str | None) -> SyntaxCheck:
     """Check a snippet.
 
     Args:
@@ -153,22 +153,22 @@ def checked(checking: Checking, budget: Budget, types: tuple[Path, float] | str 
     """
     code = checking.fenced.code
     try:
-        judged = _judged(checking)
+        judged = _judge_snippet(checking)
     except SlowParseError:
-        return refused("it takes too long to parse, so it wasn't checked: write it in shorter pieces")
-    if _errors(judged.problems) and _PATCH.search(code):
-        return refused("this is a patch, not code", "Call check_patch with it")
+        return refuse_snippet("it takes too long to parse, so it wasn't checked: write it in shorter pieces")
+    if _errors_in(judged.problems) and _PATCH.search(code):
+        return refuse_snippet("this is a patch, not code", "Call check_patch with it")
     notes = [judged.note] if judged.note else []
     if checking.fenced.lines:
         notes.append("The fence of Markdown around the code was left out; lines are counted with it.")
     problems, checked_with = judged.problems, None
     if isinstance(types, str):
         checked_with = types
-    elif types is not None and not _errors(problems):
-        from .type_checkers import type_checked
+    elif types is not None and not _errors_in(problems):
+        from .type_checkers import check_types
 
-        snippet = checking.place or _alone(code, checking.context or "file", judged.language)
-        found = type_checked(types[0], snippet, judged.language, types[1])
+        snippet = checking.place or _make_file(code, checking.context or "file", judged.language)
+        found = check_types(types[0], snippet, judged.language, types[1])
         problems, checked_with = [*problems, *found.problems], found.checked_with
         if found.unknown:
             notes.append(
@@ -181,10 +181,10 @@ def checked(checking: Checking, budget: Budget, types: tuple[Path, float] | str 
             notes.append(f"In the rest of the file: {'; '.join(few)}{f'; {more} more' if more else ''}.")
     skipped = checking.fenced.lines
     shown = [one._replace(line=one.line + skipped) for one in problems]
-    return _answer(shown, as_checked(judged.language), checked_with, notes, budget)
+    return _describe_check(shown, as_checked(judged.language), checked_with, notes, budget)
 
 
-def _judged(checking: Checking) -> JudgedSnippet:
+def _judge_snippet(checking: Checking) -> JudgedSnippet:
     """Check a snippet alone, and then in its file."""
     code = checking.fenced.code
     if checking.context is not None:
@@ -193,16 +193,16 @@ def _judged(checking: Checking) -> JudgedSnippet:
         language = checking.languages[0]
         unbalanced = bracket_problem(code, language_named(language).tokens)
         judged = JudgedSnippet(language, [] if unbalanced is None else [unbalanced])
-    if checking.place is None or _errors(judged.problems):
+    if checking.place is None or _errors_in(judged.problems):
         return judged
-    found = _errors(language_named(judged.language).problems(checking.place.text, "file"))
+    found = _errors_in(language_named(judged.language).problems(checking.place.text, "file"))
     inside = [one for problem in found if (one := checking.place.position(problem)) is not None]
     if found and not inside and not checking.was_broken:
         inside = [SyntaxProblem(1, 1, f"with this, the file can't be read: {found[0].message}")]
     return judged._replace(problems=[*judged.problems, *inside])
 
 
-def _answer(
+def _describe_check(
     problems: Sequence[SyntaxProblem],
     checked_as: str,
     checked_with: str | None,
@@ -211,7 +211,7 @@ def _answer(
 ) -> SyntaxCheck:
     errors = [
         SyntaxErrorShown(position=f"{one.line}:{one.column}", message=budget.line(one.message))
-        for one in _errors(problems)
+        for one in _errors_in(problems)
     ]
     shown = budget.items(errors, 0.9, "errors", of=len(errors))
     result = SyntaxCheck(valid=not errors, errors=shown, checked_as=checked_as)
@@ -227,7 +227,7 @@ def _answer(
     return result
 
 
-def refused(message: str, suggestion: str | None = None) -> SyntaxCheck:
+def refuse_snippet(message: str, suggestion: str | None = None) -> SyntaxCheck:
     """Return the answer for code that isn't checked."""
     result = SyntaxCheck(valid=False, errors=[SyntaxErrorShown(position="1:1", message=message)])
     if suggestion is not None:
@@ -253,7 +253,7 @@ _COLON = re.compile(rb"[^\n:]*:")
 _INDENT = 4
 
 
-def _alone(code: str, context: Context, language: str) -> Snippet:
+def _make_file(code: str, context: Context, language: str) -> Snippet:
     """Make a file that consists of the snippet alone."""
     count = code.count("\n") + 1
     if context == "file":
@@ -291,32 +291,34 @@ def in_function(
     Raises:
         CallError: the function has no body.
     """
-    is_whole = _declares(language, code, declaration.name)
+    is_whole = _is_whole_function(language, code, declaration.name)
     if language.name == "python":
-        return _indented(path, source, declaration, code, is_whole=is_whole), is_whole
+        return _put_in_python(path, source, declaration, code, is_whole=is_whole), is_whole
     start, end = (
         (declaration.whole.start, declaration.whole.end)
         if is_whole
-        else _braces(language, source, declaration)
+        else _find_body(language, source, declaration)
     )
     before, after = source[:start].decode(errors="replace"), source[end:].decode(errors="replace")
     if is_whole:
-        return _between(path, before, code, after), True
-    return _between(path, f"{before}\n", code, f"\n{after}"), False
+        return _put_between(path, before, code, after), True
+    return _put_between(path, f"{before}\n", code, f"\n{after}"), False
 
 
-def _between(path: str, before: str, code: str, after: str, columns: int = 0) -> Snippet:
+def _put_between(path: str, before: str, code: str, after: str, columns: int = 0) -> Snippet:
     first = before.count("\n") + 1
     return Snippet(f"{before}{code}{after}", first, first + code.count("\n"), columns, path)
 
 
-def _indented(path: str, source: bytes, declaration: Declaration, code: str, *, is_whole: bool) -> Snippet:
+def _put_in_python(
+    path: str, source: bytes, declaration: Declaration, code: str, *, is_whole: bool
+) -> Snippet:
     start = declaration.head.start
     own = source[source.rfind(b"\n", 0, start) + 1 : start]
     indent = own.decode(errors="replace") if not own.strip() else ""
     colon = _COLON.match(source, declaration.head.end)
     if colon is None:
-        raise _no_body(declaration)
+        raise _no_body_error(declaration)
     cut = start - len(own) if is_whole else colon.end()
     before = source[:cut].decode(errors="replace") + ("" if is_whole else "\n")
     after = source[declaration.whole.end :].decode(errors="replace")
@@ -325,10 +327,10 @@ def _indented(path: str, source: bytes, declaration: Declaration, code: str, *, 
     removed = len(code.partition("\n")[0]) - len(plain.partition("\n")[0])
     body = textwrap.indent(plain, added) if plain.strip() else f"{added}pass"
     # A body that ends with its line leaves no empty one.
-    return _between(path, before, body, after, len(added) - removed)
+    return _put_between(path, before, body, after, len(added) - removed)
 
 
-def _declares(language: Language, code: str, name: str) -> bool:
+def _is_whole_function(language: Language, code: str, name: str) -> bool:
     """Return whether a snippet is the whole function of this name, and not only its body."""
     for text in (textwrap.dedent(code), f"class _ {{\n{code}\n}}"):
         source = text.encode(errors="replace")
@@ -343,7 +345,7 @@ def _declares(language: Language, code: str, name: str) -> bool:
     return False
 
 
-def _braces(language: Language, source: bytes, declaration: Declaration) -> tuple[int, int]:
+def _find_body(language: Language, source: bytes, declaration: Declaration) -> tuple[int, int]:
     """Return where the body of a function begins and ends, inside its last braces."""
     text = source[declaration.head.end : declaration.whole.end].decode(errors="replace")
     level, start, found = 0, 0, None
@@ -358,10 +360,10 @@ def _braces(language: Language, source: bytes, declaration: Declaration) -> tupl
             if level == 0 and mark == "}":
                 found = (start, match.start())
     if found is None:
-        raise _no_body(declaration)
+        raise _no_body_error(declaration)
     offset = declaration.head.end
     return offset + len(text[: found[0]].encode()), offset + len(text[: found[1]].encode())
 
 
-def _no_body(declaration: Declaration) -> CallError:
+def _no_body_error(declaration: Declaration) -> CallError:
     return CallError(f"{declaration.qualified} has no body that code could be put into")

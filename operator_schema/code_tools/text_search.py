@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..message_text import clip
 from ..schema.linear_regex import linear_pattern
-from .budget import joined
+from .budget import join_notes
 from .index import is_at
 from .misses import path_missing
 from .results import LineFound, TextFound
@@ -31,7 +31,7 @@ _SIGNS = re.compile(r"[\\^$.?*+()\[\]{}]")
 _WORD = re.compile(r"(?<![\\\w])\w{2,}(?![\w?*{])")
 
 
-class _Wanted(NamedTuple):
+class _Condition(NamedTuple):
     """The condition that a line must meet to be found.
 
     Attributes:
@@ -45,7 +45,7 @@ class _Wanted(NamedTuple):
     note: str = ""
 
 
-def text_found(index: Index, pattern: str, path: str, limit: int, budget: Budget) -> TextFound:
+def search_lines(index: Index, pattern: str, path: str, limit: int, budget: Budget) -> TextFound:
     """Find the lines that match.
 
     Args:
@@ -55,7 +55,7 @@ def text_found(index: Index, pattern: str, path: str, limit: int, budget: Budget
         limit: how many lines are returned.
         budget: for the characters of the result.
     """
-    wanted = _wanted(pattern)
+    wanted = _read_pattern(pattern)
     until = time.process_time() + _SECONDS
     found: list[tuple[str, int, str]] = []
     left, unread, count = _MOST_BYTES, 0, 0
@@ -68,11 +68,11 @@ def text_found(index: Index, pattern: str, path: str, limit: int, budget: Budget
         if not isinstance(content, Content):
             continue
         left -= len(content.source)
-        for number, line in _lines(content.source, wanted, until):
+        for number, line in _matching_lines(content.source, wanted, until):
             count += 1
             if len(found) < limit:
                 found.append((each, number, line))
-    lines = (_shown(index, *one) for one in found)
+    lines = (_describe_line(index, *one) for one in found)
     result = TextFound(lines=budget.items(lines, 0.9, "lines", "give a path", of=len(found)))
     if count > len(found):
         result["more"] = count - len(found)
@@ -82,29 +82,29 @@ def text_found(index: Index, pattern: str, path: str, limit: int, budget: Budget
     if not found:
         missing = path and not there and path_missing(index, path)
         notes.append(missing or "No line of a file that git doesn't ignore has this.")
-    if note := joined(*notes):
+    if note := join_notes(*notes):
         result["note"] = note
     return result
 
 
-def _wanted(pattern: str) -> _Wanted:
+def _read_pattern(pattern: str) -> _Condition:
     texts = pattern.split("|")
     if all(texts) and not any(map(_SIGNS.search, texts)):
-        return _Wanted(partial(_has_any, texts), pattern if len(texts) == 1 else "")
+        return _Condition(partial(_has_any, texts), pattern if len(texts) == 1 else "")
     expression = linear_pattern(pattern)
     if expression is None:
         note = "This isn't a regular expression that can be searched for, so the text itself was."
-        return _Wanted(partial(_has_any, [pattern]), pattern, note)
+        return _Condition(partial(_has_any, [pattern]), pattern, note)
     # In a group or a choice, a word may be left out.
     words = [] if set(pattern) & set("|()[") else _WORD.findall(pattern)
-    return _Wanted(expression.search, max(words, key=len, default=""))
+    return _Condition(expression.search, max(words, key=len, default=""))
 
 
 def _has_any(texts: Sequence[str], line: str) -> bool:
     return any(text in line for text in texts)
 
 
-def _lines(source: bytes, wanted: _Wanted, until: float) -> Iterator[tuple[int, str]]:
+def _matching_lines(source: bytes, wanted: _Condition, until: float) -> Iterator[tuple[int, str]]:
     """Yield the number and the text of each line that fits."""
     if wanted.part and wanted.part.encode(errors="replace") not in source:
         return
@@ -115,7 +115,7 @@ def _lines(source: bytes, wanted: _Wanted, until: float) -> Iterator[tuple[int, 
             return
 
 
-def _shown(index: Index, path: str, number: int, line: str) -> LineFound:
+def _describe_line(index: Index, path: str, number: int, line: str) -> LineFound:
     shown = LineFound(location=f"{path}:{number}", line=clip(line.strip(), _LONGEST_SHOWN))
     if index.file(path) is not None and (around := index.at_line(path, number)):
         shown["inside"] = around[0].declaration.qualified

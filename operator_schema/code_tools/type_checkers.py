@@ -72,7 +72,7 @@ class _Checker(NamedTuple):
     read: Callable[[str, Path], list[SyntaxProblem] | None]
 
 
-def type_checked(root: Path, snippet: Snippet, language: str, seconds: float) -> TypeCheck:
+def check_types(root: Path, snippet: Snippet, language: str, seconds: float) -> TypeCheck:
     """Check the types of a snippet with a checker of the project.
 
     Args:
@@ -82,9 +82,9 @@ def type_checked(root: Path, snippet: Snippet, language: str, seconds: float) ->
         seconds: the time limit of the checker; errors that it prints before are kept.
     """
     checkers = _CHECKERS.get(language, ())
-    found = _found(root, checkers)
+    found = _find_checker(root, checkers)
     if found is not None:
-        problems, checked_with = _run(root, *found, snippet, language, seconds)
+        problems, checked_with = _run_checker(root, *found, snippet, language, seconds)
         inside = [one for problem in problems if (one := snippet.position(problem)) is not None]
         if not snippet.is_part:
             elsewhere = [problem for problem in problems if snippet.position(problem) is None]
@@ -106,7 +106,7 @@ _UNKNOWN = re.compile(
 )
 
 
-def _found(root: Path, checkers: Sequence[_Checker]) -> tuple[_Checker, str] | None:
+def _find_checker(root: Path, checkers: Sequence[_Checker]) -> tuple[_Checker, str] | None:
     """Find the first checker in the project's environment, or otherwise on the machine, and its path."""
     folders = [root / folder / place for folder in (".venv", "venv") for place in ("bin", "Scripts")]
     for path in (os.pathsep.join(map(str, folders)), None):
@@ -117,17 +117,19 @@ def _found(root: Path, checkers: Sequence[_Checker]) -> tuple[_Checker, str] | N
     return None
 
 
-def _run(
+def _run_checker(
     root: Path, checker: _Checker, program: str, snippet: Snippet, language: str, seconds: float
 ) -> tuple[list[SyntaxProblem], str]:
     """Run a checker; return its report about the file of a snippet, and how the run ended."""
     with tempfile.TemporaryDirectory(prefix="check_syntax") as folder:
         try:
-            target = _placed(root, Path(folder), snippet, language)
+            target = _write_snippet(root, Path(folder), snippet, language)
             # A module of the project could stand in for one of the checker's own.
             inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
             command = (program, *checker.command(target))
-            ended = _ended(command, target.folder, {**inherited, "MYPYPATH": str(target.folder)}, seconds)
+            ended = _run_program(
+                command, target.folder, {**inherited, "MYPYPATH": str(target.folder)}, seconds
+            )
         except OSError as error:
             return [], f"{checker.program} can't be run: {error.strerror}"
         output = ended.output.decode(errors="replace")
@@ -143,7 +145,7 @@ def _run(
     return problems, checker.program
 
 
-def _placed(root: Path, folder: Path, snippet: Snippet, language: str) -> _Target:
+def _write_snippet(root: Path, folder: Path, snippet: Snippet, language: str) -> _Target:
     """Write a snippet into a temporary folder, so that a checker sees it where it belongs.
 
     Raises:
@@ -158,12 +160,12 @@ def _placed(root: Path, folder: Path, snippet: Snippet, language: str) -> _Targe
         replaced = {"Replace": {str(own): str(target.file)}}
         (folder / "overlay.json").write_text(json.dumps(replaced), encoding="utf-8")
     else:
-        target = _Target(_linked(root, folder / "root", snippet.path), folder / "root")
+        target = _Target(_link_root(root, folder / "root", snippet.path), folder / "root")
     target.file.write_text(snippet.text, encoding="utf-8", errors="replace", newline="")
     return target
 
 
-def _linked(root: Path, copy: Path, path: str) -> Path:
+def _link_root(root: Path, copy: Path, path: str) -> Path:
     """Make a folder that mirrors the root by links, except for one file, and return the path of that file."""
     *folders, name = path.split("/")
     here, there = root, copy
@@ -191,7 +193,9 @@ class _Ended(NamedTuple):
     is_late: bool = False
 
 
-def _ended(command: Sequence[str], root: Path, environment: Mapping[str, str], seconds: float) -> _Ended:
+def _run_program(
+    command: Sequence[str], root: Path, environment: Mapping[str, str], seconds: float
+) -> _Ended:
     """Run a program with limits for its time and output; processes that it started are stopped too.
 
     Raises:
@@ -206,7 +210,7 @@ def _ended(command: Sequence[str], root: Path, environment: Mapping[str, str], s
         stderr=subprocess.PIPE,
         start_new_session=True,
     )
-    printed, is_too_much, readers = _reading(process)
+    printed, is_too_much, readers = _start_readers(process)
     end = monotonic() + seconds
     try:
         status = process.wait(seconds)
@@ -224,7 +228,7 @@ def _ended(command: Sequence[str], root: Path, environment: Mapping[str, str], s
     return _Ended(status, output)
 
 
-def _reading(process: subprocess.Popen[bytes]) -> tuple[list[bytes], Event, list[Thread]]:
+def _start_readers(process: subprocess.Popen[bytes]) -> tuple[list[bytes], Event, list[Thread]]:
     """Read the output of a program until it is too long."""
     printed: list[bytes] = [b"", b""]
     is_too_much = Event()
@@ -245,7 +249,7 @@ def _reading(process: subprocess.Popen[bytes]) -> tuple[list[bytes], Event, list
     return printed, is_too_much, readers
 
 
-def _lines(output: str, path: Path) -> list[SyntaxProblem] | None:
+def _read_lines(output: str, path: Path) -> list[SyntaxProblem] | None:
     """Read lines of the form `file:line:column: error: message`."""
     matches = [match for line in output.splitlines() if (match := _LINE.match(line))]
     found = [
@@ -256,7 +260,7 @@ def _lines(output: str, path: Path) -> list[SyntaxProblem] | None:
     return found if matches else None
 
 
-def _pyright(output: str, path: Path) -> list[SyntaxProblem] | None:
+def _read_pyright(output: str, path: Path) -> list[SyntaxProblem] | None:
     try:
         document: Any = json.loads(output[: output.rindex("}") + 1])
         return [
@@ -293,9 +297,9 @@ def _for_go(target: _Target) -> Sequence[str]:
 
 _CHECKERS: dict[str, tuple[_Checker, ...]] = {
     "python": (
-        _Checker("ty", _for_ty, _lines),
-        _Checker("pyright", _for_pyright, _pyright),
-        _Checker("mypy", _for_mypy, _lines),
+        _Checker("ty", _for_ty, _read_lines),
+        _Checker("pyright", _for_pyright, _read_pyright),
+        _Checker("mypy", _for_mypy, _read_lines),
     ),
-    "go": (_Checker("go", _for_go, _lines),),
+    "go": (_Checker("go", _for_go, _read_lines),),
 }

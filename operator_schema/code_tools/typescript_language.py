@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from .brace_language import BraceLanguage, Member, bases_in
 from .language import Import, lexer
-from .nodes import LONGEST_NAME, NodePlace, NodeReading, declared, head_before, name_of, qualified, text_of
+from .nodes import LONGEST_NAME, NodePlace, NodeReading, declare, head_before, name_of, qualified, text_of
 from .parsing import parse_tree
 from .snippets import Wrapper, one_item
 
@@ -56,7 +56,6 @@ class TypeScriptLanguage(BraceLanguage):
         r"""//[^\n]* | /\*.*?(?:\*/|\Z) | `(?:\\.|[^`\\])*`? | "(?:\\.|[^"\\\n])*"? | '(?:\\.|[^'\\\n])*'? |
             [=(,:;!&|?+*%<>~^]\s*/(?![/*])(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/"""
     )
-    spanning = (b"/", b"`", b"\\\n")
     wrappers: Mapping[Context, Wrapper] = {
         "file": Wrapper(),
         "function_body": _INSIDE,
@@ -81,7 +80,7 @@ class TypeScriptLanguage(BraceLanguage):
         kind = _KINDS.get(node.type)
         body = node.child_by_field_name("body")
         if kind is not None:
-            return _made(node, kind, place, body)
+            return _read_declaration(node, kind, place, body)
         if node.type in {"internal_module", "module"} and body is not None:
             name = "" if (name_of(node) or '"')[0] in "\"'" else name_of(node)
             return NodeReading(
@@ -90,11 +89,11 @@ class TypeScriptLanguage(BraceLanguage):
         if node.type in {"ERROR", "statement_block"}:
             return NodeReading(bodies=[(node, place)])
         kind = "const" if _is_constant(node, place) else "var"
-        return _values(node, self.members_in(node), kind, place)
+        return _read_values(node, self.members_in(node), kind, place)
 
     def members_in(self, node: Node) -> list[Member]:
         """Return the variables and fields that a statement declares."""
-        return list(_members_of(node))
+        return list(_read_members(node))
 
     def bindings_in(self, node: Node) -> list[Member]:
         """Return the parameters and variables that a node in a function declares."""
@@ -103,7 +102,7 @@ class TypeScriptLanguage(BraceLanguage):
     def imports_in(self, node: Node) -> list[Import]:
         """Return the imports in a node, and the exports from other files; a target is `module#name`."""
         if node.type in {"lexical_declaration", "variable_declaration"}:
-            return [one for part in node.named_children for one in _required(part)]
+            return [one for part in node.named_children for one in _required_imports(part)]
         if node.type not in {"export_statement", "import_statement"}:
             return []
         source = node.child_by_field_name("source")
@@ -113,7 +112,7 @@ class TypeScriptLanguage(BraceLanguage):
             source = node.named_children[0].child_by_field_name("source")
         if source is None or source.end_byte - source.start_byte > LONGEST_NAME:
             return []
-        return list(_imports(node, text_of(source)[1:-1]))
+        return list(_read_imports(node, text_of(source)[1:-1]))
 
     def called(self, source: bytes) -> list[tuple[str, str]]:
         """List the calls in the text of one function, and the names that it uses."""
@@ -160,24 +159,22 @@ def _without_export(node: Node | None) -> Node | None:
     return node
 
 
-def _made(node: Node, kind: Kind, place: NodePlace, body: Node | None) -> NodeReading:
+def _read_declaration(node: Node, kind: Kind, place: NodePlace, body: Node | None) -> NodeReading:
     name = _plain_name(node)
     if not name:
         return NodeReading()
     value = node.child_by_field_name("value") if kind == "type" else None
     at, head = node.child_by_field_name("name"), head_before(node, body)
-    found = [declared(node, name, kind, place, at=at, head=head, value=value)]
+    found = [declare(node, name, kind, place, at=at, head=head, value=value)]
     own = NodePlace(found[0].qualified, is_member=True)
     if name == "constructor":
-        found += [
-            declared(one.at, one.name, "var", NodePlace(place.owner)) for one in _parameter_fields(node)
-        ]
+        found += [declare(one.at, one.name, "var", NodePlace(place.owner)) for one in _parameter_fields(node)]
     bodies = [] if body is None or kind in {"func", "method"} else [(body, own)]
     extended = [part for part in node.named_children if part.type in _EXTENDED] if bodies else []
     return NodeReading(found, bodies=bodies, bases=bases_in(own.owner, extended, _EXTENDED))
 
 
-def _values(node: Node, found: list[Member], kind: Kind, place: NodePlace) -> NodeReading:
+def _read_values(node: Node, found: list[Member], kind: Kind, place: NodePlace) -> NodeReading:
     """Return the declarations of a statement; a name whose value is a function or class counts as that."""
     declarations: list[Declaration] = []
     bodies: list[tuple[Node, NodePlace]] = []
@@ -187,11 +184,11 @@ def _values(node: Node, found: list[Member], kind: Kind, place: NodePlace) -> No
             made: Kind = "class" if one.value.type == "class" else "method" if place.is_member else "func"
             start = None if len(found) == 1 else one.at.start_byte
             head = head_before(node, body, start=start)
-            declarations.append(declared(node, one.name, made, place, at=one.at, head=head))
+            declarations.append(declare(node, one.name, made, place, at=one.at, head=head))
             own = NodePlace(declarations[-1].qualified, is_member=True)
             bodies += [(body, own)] if made == "class" else []
         else:
-            declarations.append(declared(node, one.name, kind, place, at=one.at, value=one.value))
+            declarations.append(declare(node, one.name, kind, place, at=one.at, value=one.value))
     return NodeReading(declarations, bodies=bodies)
 
 
@@ -205,18 +202,18 @@ def _unquoted(name: str) -> str:
     return name[1:-1] if is_quoted else name
 
 
-def _members_of(node: Node) -> Iterator[Member]:
+def _read_members(node: Node) -> Iterator[Member]:
     """Yield the variables and fields that a statement declares."""
     kind, value = node.child_by_field_name("type"), node.child_by_field_name("value")
     name = node.child_by_field_name("name")
     if node.type in {"lexical_declaration", "variable_declaration"}:
         for one in node.named_children:
             if one.type == "variable_declarator":
-                yield from _members_of(one)
+                yield from _read_members(one)
     elif node.type in {"property_identifier", "string"}:  # of an enum
         yield Member(_unquoted(text_of(node)), node)
     elif name is not None and name.type.endswith("_pattern"):
-        yield from [Member(text_of(one), one, None, value) for one in _bound(name)]
+        yield from [Member(text_of(one), one, None, value) for one in _bound_names(name)]
     elif name is not None and node.type in _NAMED:
         yield Member(_plain_name(node), name, kind, value)
 
@@ -226,7 +223,7 @@ _NAMED = frozenset(
 )
 
 
-def _bound(pattern: Node) -> Iterator[Node]:
+def _bound_names(pattern: Node) -> Iterator[Node]:
     """Yield the names that `[a, {b, c: d}] = …` binds."""
     waiting = [pattern]
     while waiting:
@@ -283,7 +280,7 @@ def _parts_of_target(target: str) -> tuple[str, str]:
     return (target, "") if place < 0 else (target[:place], target[place + 1 :])
 
 
-def _required(node: Node) -> Iterator[Import]:
+def _required_imports(node: Node) -> Iterator[Import]:
     """Yield the imports of a variable whose value is `require("a")` or `await import("a")`."""
     name, value = node.child_by_field_name("name"), node.child_by_field_name("value")
     if value is not None and value.type == "await_expression":
@@ -309,7 +306,7 @@ def _required(node: Node) -> Iterator[Import]:
             yield Import(text_of(bound), f"{source}#{text_of(key)}", shown)
 
 
-def _imports(node: Node, source: str) -> Iterator[Import]:
+def _read_imports(node: Node, source: str) -> Iterator[Import]:
     word = node.type.partition("_")[0]
     waiting = [child for child in node.named_children if child.type != "string"][::-1] or [node]
     while waiting:

@@ -151,7 +151,7 @@ class Workspaces:
     def _modules_in(self, manifest: str, part: str) -> Iterator[str]:
         """Yield the modules that a part of a package may mean; an empty part is the whole package."""
         said = self._manifests.said(manifest)
-        targets = list(files_for(_exports(said.get("exports")), part))
+        targets = list(files_for(_exports_by_part(said.get("exports")), part))
         if not part:
             targets += [target for key in _ENTRIES if isinstance(target := said.get(key), str)]
         inside = part.replace(".", "/")
@@ -172,7 +172,7 @@ def _dotted(path: str) -> str:
     return path.strip("/").replace("/", ".")
 
 
-def _exports(given: object) -> Mapping[str, object]:
+def _exports_by_part(given: object) -> Mapping[str, object]:
     """Return the `exports` of a package by parts of it, where an empty one is the whole package.
 
     Source: https://nodejs.org/api/packages.html#exports

@@ -200,7 +200,7 @@ def test_a_model_reads_that_files_keep_changing(monkeypatch):
     def changing(*_, **__):
         raise ChangedError
 
-    monkeypatch.setattr("operator_schema.code_tools.code_base.inspected", changing)
+    monkeypatch.setattr("operator_schema.code_tools.code_base.describe_declaration", changing)
     result = Executor(code_tools(GO)).run_sync(RawCall(None, "inspect", {"name": "UserRepository"}))
     assert result.content == "the files change while they are read: try again"
 

@@ -107,7 +107,7 @@ def test_one_step_of_an_assignment_is_followed(base):
     ],
 )
 def test_what_is_not_found_has_a_reason(base, monkeypatch, name, reason, note):
-    monkeypatch.setattr(installed_packages, "_folders", lambda _: iter(()))
+    monkeypatch.setattr(installed_packages, "_package_folders", lambda _: iter(()))
     for ask in (base.inspect, base.read_func, base.references, base.implements):
         found = ask(name)
         assert (found["found"], found["reason"]) == (False, reason)

@@ -12,11 +12,10 @@ pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
 import pyright_judge
 
-from operator_schema.code_tools import CodeBase, function_text, python_language
+from operator_schema.code_tools import CodeBase, python_language
 from operator_schema.code_tools.code_places import Places
-from operator_schema.code_tools.function_text import FunctionText, end_of_head
-from operator_schema.code_tools.language import LANGUAGES, Declaration, Span, language_named
-from operator_schema.code_tools.words import lines_with, places_of
+from operator_schema.code_tools.language import LANGUAGES, language_named
+from operator_schema.code_tools.words import places_of
 
 CORE = """\
 class Root:
@@ -369,28 +368,6 @@ def test_the_type_of_a_name_is_found_where_reading_all_lines_finds_it():
     for _ in range(6000):
         lines = "".join(draw.choices(pieces, k=draw.randrange(1, 14)))
         expected = [one.span() for one in python_language._BOUND.finditer(lines) if one[1] == "name"]
-        assert [one.span() for one in python_language._bound("name", lines)] == expected, lines
+        assert [one.span() for one in python_language._bindings_of("name", lines)] == expected, lines
         found += len(expected)
     assert found > 1000
-
-
-BOUND = ("let ", "const ", "for ", " in ", "lambda ", " as ", "def ", "class ", ":=", ":", "=", "==", "!=")
-BOUND += ("name", "name", "name", "other", ".", ",", "(", ")", " ", "\n", "\n", "'", '"', "é", "1", "[", "{")
-BOUND += ("\n name =", "\nname=", "\nlet =")
-
-
-def test_a_name_is_bound_where_reading_all_lines_says_so(monkeypatch):
-    draw = random.Random(1)  # noqa: S311  # the same texts each time
-    declaration = Declaration("f", "f", "func", 1, 1, Span(), Span())
-    told = {True: 0, False: 0, None: 0}
-    quick = function_text._is_plainly_bound
-    texts = ["".join(draw.choices(BOUND, k=draw.randrange(1, 14))).encode() for _ in range(4000)]
-    monkeypatch.setattr(function_text, "_is_plainly_bound", lambda *_: None)
-    for text in texts:
-        parameters = function_text._PARAMETER.findall(text[: end_of_head(text)])
-        for name in (b"name", b"let", "é".encode()):
-            plainly = quick(name, lines_with(text, name))
-            read = FunctionText(declaration, language_named("python"), text)._is_bound(name)
-            assert plainly in (None, read) or name in parameters, (name, text)
-            told[plainly] += 1
-    assert min(told.values()) > 200
