@@ -77,16 +77,27 @@ SAME_EVERYWHERE = {
         *("code_tools/test_type_checkers.py", "code_tools/test_uses.py"),
         *("workbench/cli/test_cli_completion.py", "workbench/cli/test_changes_page.py"),
         *("workbench/probe/test_planted_faults.py", "workbench/probe/test_probing.py"),
+        *("workbench/probe/test_differences.py", "workbench/probe/test_several_calls.py"),
+        *(
+            "workbench/probe/test_probe_page.py",
+            "workbench/probe/test_planned_calls.py",
+            "workbench/probe_judge",
+        ),
     ),
     "they read languages other than Python": (
         *("code_tools/test_brace_languages.py", "code_tools/test_doc_comments.py", "code_tools/test_rust.py"),
-        "code_tools/test_lines_of_declarations.py",
+        *(
+            "code_tools/test_lines_of_declarations.py",
+            "code_tools/test_growth.py",
+            "code_tools/test_index.py",
+        ),
     ),
     "they compare JSON schemas, and what a campaign goes on with": (
         *("workbench/compare/test_counterexamples.py", "workbench/compare/test_containment.py"),
         *("workbench/compare/test_random_documents.py",),
         *("damage", "laws/test_campaign.py"),
     ),
+    "they are about the tests themselves": (*("laws/test_drawn_laws.py", "house/test_reached_branches.py"),),
     "they read this repository: its pages, numbers, modules and releases": (
         *("code_tools/test_numbers_of_code_tools.py", "code_tools/test_recorded_session.py"),
         *("workbench/compare/test_replay_page.py", "mutation", "providers/test_judges_page.py"),
