@@ -21,7 +21,6 @@ _FOLDERS = (f"{_ROOT}.workbench", f"{_ROOT}.adapters")
 """Packages whose modules have names of their own."""
 _ONE_SLIP = 0.85
 _ALMOST_THE_SAME = 0.8
-_SIMILAR = 0.6
 
 
 def lazy_names(
@@ -131,18 +130,9 @@ def _answer(package: str, name: str, meant_by: Callable[[str], list[str]] | None
 
 
 def _nearest(package: str, name: str, home_of: Mapping[str, str]) -> str | None:
-    from .similar_names import fold, is_one_slip_away
-
     here = [*sys.modules[package].__all__, *(_ROOMS if package == _ROOT else ())]
-    elsewhere = [one for one in home_of if one not in here]
-    meant = names_meant(name, here)
-    if not any(is_one_slip_away(fold(name), fold(one)) for one in meant):
-        # A short name is less similar to its meant name than to a longer one elsewhere.
-        tries = [
-            (likeness, names) for likeness in (_ALMOST_THE_SAME, _SIMILAR) for names in (here, elsewhere)
-        ]
-        found = (names_meant(name, names, likeness) for likeness, names in tries)
-        meant = next(filter(None, found), meant[:0])
+    everywhere = [*here, *[one for one in home_of if one not in here]]
+    meant = names_meant(name, here, _ALMOST_THE_SAME) or names_meant(name, everywhere)
     return _did_you_mean([one if one in here else f"{one} of {home_of[one]}" for one in sorted(meant)])
 
 

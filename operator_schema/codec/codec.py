@@ -483,7 +483,7 @@ class Codec(Generic[T]):
 
     def _compile_decoder(self) -> None:
         tiers, cls = self._tiers, _Codec
-        tiers.compile_decoder(self, self._decode_interpreted, cls._decode_interpreted, cls._refusal)
+        tiers.compile_decoder(self, cls._decode_interpreted, cls._refusal)
         tiers.publish(self, cls.decode)
 
     def _compile_exact(self) -> None:
@@ -492,7 +492,7 @@ class Codec(Generic[T]):
 
     def _compile_encoder(self) -> None:
         tiers, cls = self._tiers, _Codec
-        tiers.compile_encoder(self, self._encode_interpreted, cls._encode_interpreted)
+        tiers.compile_encoder(self, cls._encode_interpreted)
         tiers.publish(self, cls.encode)
 
     def source(self) -> str:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from ..findings import DecodeReport
     from ..introspect.nodes import Field, Graph, Node
-    from .problems import Problems
+    from .problems import Asked, Problems
 
     Steps = tuple[str | int, ...]
 
@@ -165,33 +165,40 @@ def add_suggestions(problems: Problems) -> Mapping[int, Any]:
         return problems.meant
     meant = problems.meant = {}
     corrector: _Corrector | None = None
-    for at, node, value, definitions in problems.asked:
-        problem = problems.found[at] if at < len(problems.found) else None
+    for asked in problems.asked:
+        problem = problems.found[asked.at] if asked.at < len(problems.found) else None
         if problem is None or problem.code == "missing":
             problems.is_hopeless |= problem is None or "; rename " not in problem.message
             continue
-        if corrector is None or corrector.definitions is not definitions:
-            corrector = _Corrector(definitions, node, MAX_DEPTH)
-        corrector.about = partial(_fields_at, problem.path, problems)
+        if corrector is None or corrector.definitions is not asked.definitions:
+            corrector = _Corrector(asked.definitions, asked.node, MAX_DEPTH)
         try:
-            reading = corrector.read(node, value, 2)  # the content of a wrapper isn't a reading of a part
-            if isinstance(value, str) and not reading.fits and type(node) is not ScalarNode:
-                # A text that a member of a union refuses may be meant for another one.
-                unions = [each for each in _place(problem.path, problems)[1] if isinstance(each, UnionNode)]
-                reading = next((corrector.read(each, value, 2) for each in unions), reading)
+            reading = _read_wrong_part(corrector, asked, problems, problem.path)
             kept = copy_json(reading.value) if reading.fits else None
         except Exception:  # noqa: BLE001, S112  # as above
             continue
         if not (reading.fits and reading.changes):
-            problems.is_hopeless |= not (
-                value is None or (isinstance(value, str) and value in _MAY_BE_DEFAULT)
+            may_be_default = asked.value is None or (
+                isinstance(asked.value, str) and asked.value in _MAY_BE_DEFAULT
             )
+            problems.is_hopeless |= not may_be_default
             continue
-        meant[at] = kept
+        meant[asked.at] = kept
         # The whole arguments are shown at the end of the text.
         if problem.suggestion is None and (problem.path or not is_object(reading.value)):
-            problems.found[at] = _suggesting(problem, reading.value)
+            problems.found[asked.at] = _suggesting(problem, reading.value)
     return meant
+
+
+def _read_wrong_part(corrector: _Corrector, asked: Asked, problems: Problems, path: Steps) -> Reading:
+    """Return the reading of the value of one problem, without the values around it."""
+    corrector.about = partial(_fields_at, path, problems)
+    reading = corrector.read(asked.node, asked.value, 2)  # the content of a wrapper isn't a reading of a part
+    if reading.fits or not isinstance(asked.value, str) or type(asked.node) is ScalarNode:
+        return reading
+    # A text that a member of a union refuses may be meant for another one.
+    unions = [each for each in _place(path, problems)[1] if isinstance(each, UnionNode)]
+    return next((corrector.read(each, asked.value, 2) for each in unions), reading)
 
 
 def _suggesting(problem: Finding, meant: Any) -> Finding:

@@ -173,6 +173,13 @@ class Repairer:
             case _:
                 return self._read_whole(node, value, depth)
 
+    def _read_part(self, node: Node, value: Any, depth: int) -> Reading:
+        """Return the reading of a part of the current value, which may become the only item of any array."""
+        wrapped_in, self.wrapped_in = self.wrapped_in, ()
+        reading = self.read(node, value, depth)
+        self.wrapped_in = wrapped_in
+        return reading
+
     def _read_once(
         self, read: Callable[[Any, Any, int], Reading], node: Node, value: Any, depth: int
     ) -> Reading:
@@ -231,9 +238,8 @@ class Repairer:
         return self._read_items(node.items, value, depth)
 
     def _read_items(self, nodes: Any, value: list[Any], depth: int) -> Reading:
-        wrapped_in, self.wrapped_in = self.wrapped_in, ()
-        readings = [self.read(node, item, depth + 1) for node, item in zip(nodes, value, strict=True)]
-        self.wrapped_in = wrapped_in
+        pairs = zip(nodes, value, strict=True)
+        readings = [self._read_part(node, item, depth + 1) for node, item in pairs]
         changes = tuple([(index, each.changes) for index, each in enumerate(readings) if each.changes])
         made = [reading.value for reading in readings]
         return Reading(
@@ -284,9 +290,7 @@ class Repairer:
     # --- objects ---------------------------------------------------------------------------------
 
     def _map(self, node: MapNode, value: dict[Any, Any], depth: int) -> Reading:
-        wrapped_in, self.wrapped_in = self.wrapped_in, ()
-        readings = {key: self.read(node.values, item, depth + 1) for key, item in value.items()}
-        self.wrapped_in = wrapped_in
+        readings = {key: self._read_part(node.values, item, depth + 1) for key, item in value.items()}
         fits = all(reading.fits for reading in readings.values())
         changes = tuple([(key, reading.changes) for key, reading in readings.items() if reading.changes])
         made = {key: reading.value for key, reading in readings.items()}
@@ -299,18 +303,13 @@ class Repairer:
         return _with_length_checked(node, reading)
 
     def _object(self, node: ObjectNode, value: dict[Any, Any], depth: int) -> Reading:
-        if len(value) == 1 and depth == 1 and node is self.root:
-            wrapped = wrapped_arguments(node, value, self.definitions)
-            if wrapped is not None:
-                inside = self._object(node, wrapped[1], depth).after("wrapper", value)
-                # With nothing but a misspelt key, the call would run with the defaults.
-                is_used = any(field.key in inside.value for field in node.fields)
-                return inside if is_used else Reading(value, fits=False)
+        unwrapped = self._read_in_wrapper(node, value) if depth == 1 and node is self.root else None
+        if unwrapped is not None:
+            return unwrapped
         sent = self.keys(node, value)
         rest = dict(value)
         read: dict[Any, Any] = {}
         fits, unused, changes = True, False, list[Any]()
-        wrapped_in, self.wrapped_in = self.wrapped_in, ()
         for field in node.fields:
             key = field.key if field.key in value else sent.get(field.key)
             reading = None if key is None else self.field(node, field, value[key], depth + 1)
@@ -326,7 +325,6 @@ class Repairer:
                 read[field.key] = reading.value
             if reading.changes:
                 changes.append((field.key, reading.changes))
-        self.wrapped_in = wrapped_in
         read.update(rest)
         return Reading(
             read if changes or not _is_unchanged(read, value) else value,
@@ -334,6 +332,16 @@ class Repairer:
             unused or bool(rest),
             tuple(changes),
         )
+
+    def _read_in_wrapper(self, node: ObjectNode, value: dict[Any, Any]) -> Reading | None:
+        """Read the arguments that the only key of the whole value wraps; return None if it wraps none."""
+        wrapped = wrapped_arguments(node, value, self.definitions) if len(value) == 1 else None
+        if wrapped is None:
+            return None
+        inside = self._object(node, wrapped[1], 1).after("wrapper", value)
+        # With nothing but a misspelt key, the call would run with the defaults.
+        is_used = any(field.key in inside.value for field in node.fields)
+        return inside if is_used else Reading(value, fits=False)
 
     def keys(self, node: ObjectNode, value: dict[Any, Any]) -> dict[str, str]:
         """Find the keys in another convention: return a map from the field's key to the sent key."""
@@ -343,7 +351,7 @@ class Repairer:
         """Read the value of a field; `NOTHING` means that the key is left out."""
         if value is None and field.absent_is_none:
             return Reading(None, fits=True)
-        reading = self.read(field.node, value, depth)
+        reading = self._read_part(field.node, value, depth)
         if reading.fits or not (value is None or isinstance(value, str)):
             return reading
         is_null = value is None or value in _NULLS

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import update_wrapper
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -137,21 +138,19 @@ class Tiers:
             except RecursionError:
                 return  # the stack is nearly used up: the next calls try again
 
-    def compile_decoder(self, codec: Any, interpret: Decode, fallback: Method, refusal: Refusal) -> None:
+    def compile_decoder(self, codec: Any, fallback: Method, refusal: Refusal) -> None:
         """Compile and publish the decoder, as a method of a codec.
 
         Args:
             codec: the first argument of each method.
-            interpret: decodes instead if the graph stays interpreted.
-            fallback: decodes the values that the compiled function gives up on.
+            fallback: decodes the values that the compiled function gives up on, and all values if the graph
+                stays interpreted.
             refusal: returns the error to raise if the class of the root refuses its fields.
         """
         compiled = self._compiled_decoder(fallback, refusal, exact=self._exact)
-        if compiled is None:
-            self.decode = interpret
-        else:
+        if compiled is not None:
             self.compiled |= {"decode"}
-            self.decode = MethodType(compiled, codec)
+        self.decode = MethodType(compiled or fallback, codec)
 
     def warm_items(self) -> None:
         """Let the items of arrays be compiled at once, when a value with a mistake has some."""
@@ -179,24 +178,22 @@ class Tiers:
             self.filler_of = ItemDecoders(self._max_depth).filler
         return compile_decoder(self._graph, self._max_depth, fallback, refusal, exact=exact)
 
-    def compile_encoder(self, codec: Any, interpret: Encode, fallback: Method) -> None:
+    def compile_encoder(self, codec: Any, fallback: Method) -> None:
         """Compile and publish the encoder, as a method of a codec.
 
         Args:
             codec: the first argument of each method.
-            interpret: encodes instead if the graph stays interpreted.
-            fallback: encodes the values that the compiled function gives up on.
+            fallback: encodes the values that the compiled function gives up on, and all values if the graph
+                stays interpreted.
         """
         from .compile.encoder import compile_encoder
 
         compiled = compile_encoder(
             self._graph, self._max_depth, fallback, self._graph_of, is_decoded=self._is_decoded
         )
-        if compiled is None:
-            self.encode = interpret
-        else:
+        if compiled is not None:
             self.compiled |= {"encode"}
-            self.encode = MethodType(compiled, codec)
+        self.encode = MethodType(compiled or fallback, codec)
 
     def publish(self, codec: Any, method: Any) -> None:
         """Store a compiled method in its codec, so that calling it skips the method of the class.
@@ -208,10 +205,7 @@ class Tiers:
         if name not in self.compiled or getattr(owner, name) is not method or name in codec.__dict__:
             return
         compiled: Any = getattr(self, name)
-        function = compiled.__func__
-        function.__name__, function.__qualname__ = name, method.__qualname__
-        function.__module__, function.__doc__ = method.__module__, method.__doc__
-        function.__annotations__ = method.__annotations__
+        update_wrapper(compiled.__func__, method)
         codec.__dict__[name] = compiled
 
     def source(self, decode: Method, encode: Method) -> str:

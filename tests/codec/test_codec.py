@@ -49,7 +49,7 @@ def test_it_is_immutable():
     with pytest.raises(AttributeError, match="immutable"):
         codec.name = "x"
     with pytest.raises(AttributeError, match="immutable"):
-        codec._graph = None
+        codec.graph = None
     with pytest.raises(AttributeError):
         codec.graph.root.closed = True
 

@@ -45,7 +45,7 @@ def test_options_of_another_kind(options, words):
 def test_a_codec_can_t_be_emptied():
     codec = Codec(Point)
     with pytest.raises(AttributeError, match="immutable"):
-        del codec._graph
+        del codec.graph
 
 
 def test_names_are_escaped_in_reports():
