@@ -1,4 +1,4 @@
-"""The main module of the child process in which `ProcessSandbox` runs a program; it needs only Python."""
+"""How does the child process of a `ProcessSandbox` run a program? It needs nothing but Python."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _check_characters(text: str) -> None:
         raise ValueError(message) from None
 
 
-def end_asked(code: Any) -> str | None:
+def exit_error(code: Any) -> str | None:
     """Return the error text of a program that ended itself with `SystemExit`; None if it ended well.
 
     Args:
@@ -187,14 +187,14 @@ def _waits(name: str) -> Any:
     return wait
 
 
-_LOOKS = """
+_USES = """
 getattribute setattr delattr repr str bytes format bool hash eq ne lt le gt ge len iter next reversed
 contains getitem setitem delitem call add radd sub rsub mul rmul matmul rmatmul truediv rtruediv floordiv
 rfloordiv mod rmod divmod rdivmod pow rpow and rand or ror xor rxor lshift rlshift rshift rrshift neg pos
 abs invert int float complex index round trunc floor ceil enter exit await aiter anext fspath dir
 reduce_ex sizeof class_getitem instancecheck subclasscheck copy deepcopy
 """.split()  # noqa: SIM905  # a list of words
-for _name in _LOOKS:
+for _name in _USES:
     setattr(_Unfinished, f"__{_name}__", _waits(_name))
 
 _ERRORS: dict[str, type[Exception]] = {
@@ -240,10 +240,10 @@ def _stop_clocks(now: float) -> None:
     Datetime.__name__, Date.__name__ = "datetime", "date"
     changed: Any = dt
     changed.datetime, changed.date = Datetime, Date
-    _stop_clock(now, time)
+    _stop_module_clock(now, time)
 
 
-def _stop_clock(now: float, clock: Any) -> None:
+def _stop_module_clock(now: float, clock: Any) -> None:
     localtime, gmtime, strftime, asctime = clock.localtime, clock.gmtime, clock.strftime, clock.asctime
 
     def local(seconds: float | None = None) -> Any:
@@ -284,7 +284,7 @@ def _seed(seed: str) -> None:
     sys.modules["_uuid"] = None  # type: ignore[assignment]  # for uuid.uuid1: the time of the system
 
 
-def _end_with(lifeline: int) -> None:
+def _end_with_parent(lifeline: int) -> None:
     """Make the system end the process group when the other end of a pipe is closed.
 
     The listening thread can't do this: it needs the interpreter lock, which a long match of `re` doesn't
@@ -323,14 +323,14 @@ def _value_of(code: str, names: dict[str, Any]) -> Any:
     return eval(compile(ast.Expression(last.value), _FILE, "eval"), names)  # noqa: S307  # as above
 
 
-def _end_of(code: str, names: dict[str, Any]) -> bytes:
+def _message_of_run(code: str, names: dict[str, Any]) -> bytes:
     """Run a program; return the message with its outcome."""
     try:
         return _line({"ended": as_json(_value_of(code, names))})
     except MemoryError as error:
         return _line({"failed": _traceback_of(error, names) if error.args else "memory"})
     except SystemExit as error:
-        failed = end_asked(error.code)
+        failed = exit_error(error.code)
         return _line({"ended": None} if failed is None else {"failed": failed})
     except BaseException as error:  # noqa: BLE001  # whatever the program raises is told
         return _line({"failed": _traceback_of(error, names)})
@@ -354,7 +354,7 @@ def _traceback_of(error: BaseException, names: dict[str, Any]) -> str:
 def main() -> None:
     """Run the program in the first message."""
     channel = _Channel(os.dup(0), os.dup(1))
-    _end_with(os.dup(2))
+    _end_with_parent(os.dup(2))
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in (0, 1, 2):  # so that programs started by this one can't read or write messages
         os.dup2(nothing, stream)
@@ -367,14 +367,14 @@ def main() -> None:
     sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115  # as long as the process
 
     def wait() -> None:
-        channel.send(_line({"looks": True}))
+        channel.send(_line({"uses": True}))
         threading.Event().wait()
 
     unfinished = _Unfinished(wait)
     names = {name: _function(name, channel, unfinished) for name in given["names"]}
     channel.send(_line({"ready": True}))
     _limit_memory(given["memory"])
-    channel.send(_end_of(given["code"], {"__name__": "__main__", **names}))
+    channel.send(_message_of_run(given["code"], {"__name__": "__main__", **names}))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Writes declarations in the syntax of Python and of TypeScript."""
+"""How are declarations written in Python and in TypeScript?"""
 
 from __future__ import annotations
 
@@ -61,7 +61,6 @@ _STEERS_TYPESCRIPT: Final = re.compile(r"@(?=ts-)")
 class Syntax:
     """The syntax of types, objects and functions in one language."""
 
-    name: str
     reserved: frozenset[str]
     """Reserved names, which no declaration may have."""
 
@@ -141,7 +140,6 @@ _PYTHON_WORDS = frozenset(
 class PythonSyntax(Syntax):
     """Python, as a stub file (PEP 484, PEP 589, PEP 655)."""
 
-    name = "python"
     reserved = _PYTHON_WORDS | _PYTHON_TYPES
     any = "Any"
     scalars = MappingProxyType(
@@ -235,12 +233,10 @@ class PythonSyntax(Syntax):
     def _default(self, entry: DeclaredEntry) -> str:
         if entry.required:
             return ""
-        written = _short_default(entry.default)
-        return "=..." if written is None else f"={self.value(entry.default)}"
+        return f"={self.value(entry.default)}" if _is_short(entry.default) else "=..."
 
     def _text(self, entry: DeclaredEntry) -> str:
-        is_written = entry.default is not MISSING and _short_default(entry.default) is not None
-        return entry.text if is_written else _with_default(entry)
+        return entry.text if _is_short(entry.default) else _with_default(entry)
 
     def value(self, value: Any) -> str:
         """Return a JSON scalar, or an empty array or object, as an expression."""
@@ -273,12 +269,11 @@ def _is_field_name(key: str) -> bool:
 _MOST_DEFAULT = 60
 
 
-def _short_default(default: Any) -> str | None:
-    """Return a default that is short enough for the declaration, as JSON; None for any other."""
+def _is_short(default: Any) -> bool:
+    """Return whether a default is short enough for the declaration; without a default, False."""
     if default is MISSING or (is_array(default) and default) or (is_object(default) and default):
-        return None
-    written = json.dumps(default, ensure_ascii=False)
-    return written if len(written) <= _MOST_DEFAULT else None
+        return False
+    return len(json.dumps(default, ensure_ascii=False)) <= _MOST_DEFAULT
 
 
 def _with_default(entry: DeclaredEntry) -> str:
@@ -313,7 +308,6 @@ _COMPOUND = re.compile(r'^"(?:[^"\\]|\\.)*"$')
 class TypeScriptSyntax(Syntax):
     """TypeScript, as a module with one object `tools`; each of its methods returns a promise."""
 
-    name = "typescript"
     reserved = _TYPESCRIPT_WORDS | {_PROMISE}
     any = "any"
     scalars = MappingProxyType(

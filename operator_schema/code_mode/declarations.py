@@ -1,4 +1,4 @@
-"""Typed declarations of tools, written from their node graphs."""
+"""How are tools declared with types, for a model that calls them from a program?"""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def stubs_of(tools: Any, language: Language = "python", /, *, only: Collection[s
 
 
 class _Names:
-    """The taken names, to find the next free one."""
+    """Gives names that nothing else has."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken = set(taken)

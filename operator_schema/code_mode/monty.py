@@ -6,7 +6,7 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from .child import end_asked
+from .child import exit_error
 from .sandbox import Ended, Request, error_lines, too_much_memory_text, too_much_printed_text, too_slow_text
 
 if TYPE_CHECKING:
@@ -83,12 +83,12 @@ class _MontyProgram:
             while not isinstance(self._snapshot, monty.MontyComplete):
                 if self._is_call():
                     return self._ending() or self._request()
-                self._snapshot = self._went_on()
+                self._snapshot = self._continued()
             return Ended(self._snapshot.output, None)
         except monty.MontyError as error:
             raised = error.exception()
             if isinstance(raised, SystemExit):
-                return Ended(None, _clean(end_asked(raised.code or None)))  # Monty has "" for no code
+                return _exited(raised.code or None)  # Monty has "" for no code
             return Ended(None, _error_text(error, self._limits))
 
     def ahead(self) -> Request | None:
@@ -99,7 +99,7 @@ class _MontyProgram:
                 if self._is_call():
                     found = self._request()
                     return None if _UNFINISHED in repr(found) else found
-                self._snapshot = self._went_on()
+                self._snapshot = self._continued()
         return None
 
     def _ending(self) -> Ended | None:
@@ -107,7 +107,7 @@ class _MontyProgram:
         found = self._snapshot
         if found.function_name not in _EXITS or found.function_name in self._names:
             return None
-        return Ended(None, _clean(end_asked(next(iter(found.args), None))))
+        return _exited(next(iter(found.args), None))
 
     def _request(self) -> Request:
         found = self._snapshot
@@ -117,7 +117,7 @@ class _MontyProgram:
         found = self._snapshot
         return isinstance(found, self._monty.FunctionSnapshot) and not found.is_os_function
 
-    def _went_on(self) -> Any:
+    def _continued(self) -> Any:
         """Answer requests of Monty that aren't calls of a tool, until the next call or the end."""
         found = self._snapshot
         if isinstance(found, self._monty.FunctionSnapshot):
@@ -173,8 +173,10 @@ def _limit_text(found: re.Match[str], limits: Limits) -> str:
     )
 
 
-def _clean(text: str | None) -> str | None:
-    return None if text is None else error_lines(text)
+def _exited(code: object) -> Ended:
+    """Return the end of a program that ended itself, as with `exit(code)`."""
+    error = exit_error(code)
+    return Ended(None, None if error is None else error_lines(error))
 
 
 def _too_long(length: int) -> str:

@@ -128,16 +128,16 @@ class _ProcessProgram:
                 return Ended(None, self._why_gone())
             found = self._until_call()
         elif answer.error is None:
-            found = self._went_on({"value": answer.value})
+            found = self._continued({"value": answer.value})
         else:
-            found = self._went_on({"error": [type(answer.error).__name__, str(answer.error)]})
+            found = self._continued({"error": [type(answer.error).__name__, str(answer.error)]})
         return found if found is not None else Ended(None, "a result isn't there yet")
 
     def ahead(self) -> Request | None:
-        found = self._went_on({"unfinished": True})
+        found = self._continued({"unfinished": True})
         return found if isinstance(found, Request) else None
 
-    def _went_on(self, message: Mapping[str, Any]) -> Request | Ended | None:
+    def _continued(self, message: Mapping[str, Any]) -> Request | Ended | None:
         """Answer the last call, within the program's remaining time, and read as `_until_call` does."""
         began = monotonic()
         is_sent = self._send(message, self._seconds)

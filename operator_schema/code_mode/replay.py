@@ -81,13 +81,13 @@ class Replay:
 
     async def run(self) -> tuple[str, dict[str, Any] | None]:
         """Run the program; return its state and its outcome."""
-        program = await self._started()
+        program = await self._start()
         try:
             return await self._steps(program)
         finally:
-            await _surely(program.close)
+            await _run_to_end(program.close)
 
-    async def _started(self) -> Program:
+    async def _start(self) -> Program:
         """Start the program, and close it if nobody waits for it any more."""
         saved = self._saved
         now = datetime.fromtimestamp(saved.made, UTC)
@@ -104,10 +104,10 @@ class Replay:
             return program
 
         try:
-            return await _surely(start)
+            return await _run_to_end(start)
         except asyncio.CancelledError:
             if not is_first.acquire(blocking=False):
-                await _surely(made[0].close)
+                await _run_to_end(made[0].close)
             raise
 
     async def _steps(self, program: Program) -> tuple[str, dict[str, Any] | None]:
@@ -124,7 +124,7 @@ class Replay:
             try:
                 answer = await self._answer(step)
             except _Paused:
-                printed = self._printed(program)
+                printed = self._output_of(program)
                 await self._look_ahead(program)
                 return "waiting", {"output": printed, "value": None, "error": None}
 
@@ -140,7 +140,7 @@ class Replay:
         message = f"the program does something else than before: {before}, and now {now}; nothing was run"
         return ReplayError(message)
 
-    def _printed(self, program: Program) -> str:
+    def _output_of(self, program: Program) -> str:
         changed = [text for one in self._entries.values() if (text := (one.outcome or {}).get("changed"))]
         more = (
             [f"({count_of(len(changed) - _MOST_CHANGED, 'more calls')} changed)"]
@@ -163,7 +163,7 @@ class Replay:
                 error = f"the value of the program can't be used: {failure}"
         if error is not None:
             error = without_surrogates(error)
-        ended = {"output": self._printed(program), "value": None if error else value, "error": error}
+        ended = {"output": self._output_of(program), "value": None if error else value, "error": error}
         return "failed" if error else "done", ended
 
     # --- one call --------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ class Replay:
             _Paused: it waits for a person.
         """
         try:
-            asked = self._asked(request)
+            asked = self._new_entry(request)
         except (NameError, TypeError, ValueError) as error:
             return CallAnswer(None, error)
         entry = self._entries.get(self._number)
@@ -191,14 +191,14 @@ class Replay:
                 self._number += 1
                 return _answer_of(outcome or {})
             case JournalEntry(state="answered", outcome=outcome):
-                return self._done(entry, outcome or {})
+                return self._finish_call(entry, outcome or {})
             case JournalEntry(state="begun") | JournalEntry(state="waiting", is_foreseen=False):
                 raise _Paused
             case _:
                 is_approved = self._saved.approved or (entry is not None and entry.state == "approved")
-                return await self._begin(asked, approved=is_approved)
+                return await self._run_call(asked, approved=is_approved)
 
-    def _asked(self, request: Request) -> JournalEntry:
+    def _new_entry(self, request: Request) -> JournalEntry:
         """Return the journal entry of a call that begins.
 
         Raises:
@@ -211,7 +211,7 @@ class Replay:
             raise _unknown_name(request.name, self._functions)
         return JournalEntry(function.tool, json.dumps(_arguments_of(request, function)), "begun", None)
 
-    async def _begin(self, entry: JournalEntry, *, approved: bool) -> CallAnswer:
+    async def _run_call(self, entry: JournalEntry, *, approved: bool) -> CallAnswer:
         """Run a call, and write its beginning and its outcome into the journal.
 
         Hooks and people decide first; until then, the journal doesn't change.
@@ -237,14 +237,14 @@ class Replay:
                 outcome["interrupted"] = True
             self._write(self._number, entry.replace(state="waiting", outcome=outcome))
             raise _Paused
-        return self._done(entry, _outcome_of(work))
+        return self._finish_call(entry, _outcome_of(work))
 
     def _round(self, number: int, entry: JournalEntry) -> Round[Any]:
         raw = RawCall(f"call_{number}", entry.name, json.loads(entry.arguments))
         work: Round[Any] = self._executor.registry.toolset.offer().round([raw])
         return work
 
-    def _done(self, entry: JournalEntry, outcome: dict[str, Any]) -> CallAnswer:
+    def _finish_call(self, entry: JournalEntry, outcome: dict[str, Any]) -> CallAnswer:
         self._write(self._number, entry.replace(state="done", outcome=outcome, is_foreseen=False))
         self._number += 1
         return _answer_of(outcome)
@@ -272,7 +272,7 @@ class Replay:
             if not isinstance(request, Request):
                 break
             try:
-                asked = self._asked(request)
+                asked = self._new_entry(request)
                 reason = await self._why_waiting(number, asked)
             except (NameError, TypeError, ValueError, HookError):
                 break  # the call itself will say so
@@ -327,7 +327,7 @@ def _nobody_decides(_: object) -> None:
     return None
 
 
-async def _surely(work: Callable[[], _T]) -> _T:
+async def _run_to_end(work: Callable[[], _T]) -> _T:
     """Run a function in a thread to its end, even if nobody waits for it any more."""
     return await asyncio.shield(asyncio.get_running_loop().run_in_executor(None, work))
 

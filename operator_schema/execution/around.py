@@ -43,7 +43,7 @@ class Execution:
         self._runs: list[Run] = []
 
     def follow(self, run: Run) -> None:
-        """Connect this object with the `Run` of the call, to read further facts from it; for executors."""
+        """Read further facts from a `Run` of the call; for executors."""
         self._runs.append(run)
 
     @property

@@ -1,4 +1,4 @@
-"""Finds the event loop that runs here, asyncio's or trio's, and defines what the executor needs from it."""
+"""Which event loop runs here, asyncio's or trio's, and what does the executor need of it?"""
 
 from __future__ import annotations
 

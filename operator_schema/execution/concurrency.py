@@ -1,4 +1,4 @@
-"""A limit on the number of calls that run at once, shared by tasks of any number of event loops."""
+"""How many calls run at once, in any number of event loops, and which one is next?"""
 
 from __future__ import annotations
 
@@ -305,7 +305,7 @@ class BlockedLoops:
         return home in self._skipped
 
     def skips(self, home: Any, slots: Slots) -> bool:
-        """Return whether an event loop is blocked; if so, it is offered slots again later."""
+        """Return whether to skip an event loop because it is blocked; it gets slots once it goes on."""
         if not self._skipped:
             return False
         with self._lock:

@@ -1,4 +1,4 @@
-"""The executor, which gives every call a result, whatever happens."""
+"""How does a program run calls and rounds? The executor gives every call a result, whatever happens."""
 
 from __future__ import annotations
 
@@ -553,7 +553,7 @@ class Executor:
         deciding = self._call_hooks(hooks, getattr(work, "toolset", None))
         context = self._context_of(context)
         watching = () if deciding is None else deciding.around
-        run_all = partial(self._run_decoded, context, on_progress, on_result, watching)
+        run_all = partial(self._run_calls_of_round, context, on_progress, on_result, watching)
         asking = self._outcomes.confirmation.asking(confirm)
         wording = self._outcomes.failures.wording()
 
@@ -591,7 +591,7 @@ class Executor:
         await notify_waiting(on_waiting, work, after)
         return after
 
-    async def _run_decoded(
+    async def _run_calls_of_round(
         self,
         context: Context | None,
         on_progress: OnProgress | None,
@@ -600,7 +600,7 @@ class Executor:
         calls: Sequence[DecodedCall],
         settle: Settle,
     ) -> list[ToolResult | BaseException]:
-        """Run calls with their inputs side by side; exceptions that pass through are items of the list."""
+        """Run the calls of a round side by side; exceptions that pass through are items of the list."""
 
         def start(position: int, one: DecodedCall) -> Start:
             count = partial(settle, position)
@@ -637,7 +637,7 @@ class Executor:
         return start if read is call else partial(_under_name, start, call.name)
 
     def _start_of(self, call: RawCall, run: Start, count: Count) -> Start:  # noqa: ARG002  # for subclasses
-        """Return an awaitable that runs a call; every call goes through this method, alone or in a round.
+        """Return a function that runs a call; every call goes through this method, alone or in a round.
 
         A subclass may override it to do more around the call, or to get its result from elsewhere. It gets
         the calls in order, before any of them runs, and may refuse one by raising an exception.

@@ -1,4 +1,4 @@
-"""The event loop of `asyncio`, with the operations that the executor needs."""
+"""How does the executor use the event loop of `asyncio`?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results and progress as they arrive."""
+"""How does a program get results and progress as they arrive?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs calls for code that isn't async: its thread waits for them, with an event loop or without one."""
+"""How does code that isn't async wait for calls, with an event loop in its thread or without one?"""
 
 from __future__ import annotations
 

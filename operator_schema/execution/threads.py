@@ -1,4 +1,4 @@
-"""Runs functions in threads, which can't be stopped from outside."""
+"""How do functions run in threads, which can't be stopped from outside?"""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Threads:
 
     @property
     def slots(self) -> Slots:
-        """One for each function that may run at once."""
+        """The slots, one for each function that may run at once."""
         return self._slots
 
     async def run(self, function: Callable[[], Any], name: str, seconds: float | None) -> Any:

@@ -1,4 +1,4 @@
-"""Makes the arguments of a function, or of a method, from an input and the injected values."""
+"""How is a function, or a method, called with an input and injected values, and what is its input type?"""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def is_unbound(plan: CallPlan | None) -> bool:
 
 
 def unbound_message(qualname: str) -> str:
-    """Return the message of how to use a method as a tool.
+    """Return the message that says how to use a method as a tool.
 
     Args:
         qualname: qualified name of the method.
@@ -175,7 +175,7 @@ def unbound_message(qualname: str) -> str:
 
 
 def why_not_asked(function: Any, given: str, instead: str = "return the answer") -> str | None:
-    """Return why a function of the program can't be called with one argument for its answer; None if it can.
+    """Return why a program's function can't be asked with one argument; None if it can.
 
     Args:
         function: anything that can be called.
@@ -356,7 +356,7 @@ def class_of_inputs(codec: Codec[Any]) -> type[Any]:
 
 
 def keeps_all(graph: Graph) -> bool:
-    """Return whether instances keep all values, which they don't for an `InitVar`."""
+    """Return whether instances keep the values of all arguments; the value of an `InitVar` isn't kept."""
     from ..introspect.node_kinds import visit  # few programs encode inputs
 
     nodes = visit([graph.root, *graph.definitions.values()])

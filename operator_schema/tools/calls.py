@@ -345,7 +345,7 @@ class ToolResult(Value):
         """
         content = _logged(self)
         if self.details is not None:
-            content["details"] = {key: _shown(value) for key, value in self.details.items()}
+            content["details"] = {key: _loggable(value) for key, value in self.details.items()}
         if self.changed is not None:
             content["changed"] = self.changed.as_dict()
         parts = own_parts(self)
@@ -383,7 +383,7 @@ _parts_slot: Any = vars(ToolResult)["parts"]
 
 
 def own_parts(result: ToolResult) -> tuple[Part, ...]:
-    """Return the parts given when the result was made."""
+    """Return the parts that a result was made with, without the one that stands for its text."""
     try:
         parts: tuple[Part, ...] = _parts_slot.__get__(result)
     except AttributeError:
@@ -391,7 +391,7 @@ def own_parts(result: ToolResult) -> tuple[Part, ...]:
     return parts
 
 
-def _shown(value: Any) -> Any:
+def _loggable(value: Any) -> Any:
     if issubclass(type(value), BaseException):  # by its type, as its `__class__` may be code that raises
         return exception_text(value)
     if isinstance(value, tuple):  # of findings
@@ -418,7 +418,7 @@ _RESPONSES = {
 
 
 def checked_call(call: object) -> RawCall:
-    """Return a call.
+    """Return the given call; refuse anything else.
 
     Raises:
         TypeError: the object isn't a call.
@@ -459,7 +459,7 @@ def _response_remedy(given: Any) -> str:
 
 
 def checked_calls(calls: Any) -> list[RawCall]:
-    """Return calls as a list.
+    """Return the given calls as a list; refuse anything else.
 
     Raises:
         TypeError: the objects aren't calls, or only one call is given.
@@ -471,11 +471,11 @@ def checked_calls(calls: Any) -> list[RawCall]:
     if kind is list or kind is tuple:
         return [checked_call(call) for call in calls]
     # The responses of some SDKs can be iterated, and give their fields.
-    remedy = "" if hasattr(kind, "calls") else remedy_for(calls)
-    is_given_whole = hasattr(kind, "calls")
+    has_calls = hasattr(kind, "calls")
+    remedy = "" if has_calls else remedy_for(calls)
     is_listed = hasattr(kind, "__iter__") and not issubclass(kind, (Mapping, str, bytes))
     if remedy or not is_listed:
-        remedy = ": give its calls" if is_given_whole else remedy
+        remedy = ": give its calls" if has_calls else remedy
         message = f"expected a list of calls, not {received(calls)}{remedy}"
         raise TypeError(message)
     return [checked_call(call) for call in calls]

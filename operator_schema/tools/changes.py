@@ -1,4 +1,4 @@
-"""The record of changes that hooks and people made to the arguments of a call.
+"""Who changed which arguments of a call before it ran?
 
 Most programs never change a call, so this module is imported with the first change.
 """

@@ -1,4 +1,4 @@
-"""Content that a function gives to the model as parts: text, images, audio, files, resources."""
+"""Which content may a function give to the model as parts: text, images, audio, files, resources?"""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 INSTEAD = "A function may return a content part alone or in a list, but not inside another value"
-"""The text in place of a part that is shown elsewhere."""
+"""The remedy for a content part inside another value."""
 
 _SCHEME = r"[A-Za-z][A-Za-z0-9+.-]*:"
 """The scheme at the beginning of a URI (RFC 3986 section 3.1)."""
@@ -122,7 +122,7 @@ class _Recorded(_Data):
 
     def as_text(self) -> str:
         """Return the text for a model that takes only text: type and size."""
-        return f"[{self._kind().lower()} {_sized(self.media_type, self.data)}]"
+        return f"[{self._kind().lower()} {_type_and_size(self.media_type, self.data)}]"
 
     def as_dict(self) -> dict[str, Any]:
         """Return a description as JSON values, without the data."""
@@ -238,7 +238,7 @@ class File(_Data, Value):
     def as_text(self) -> str:
         """Return the text for a model that takes only text: name, type and size."""
         name = "" if self.name is None else f"{shown_name(self.name)} "
-        return f"[file {name}{_sized(self.media_type, self.data)}]"
+        return f"[file {name}{_type_and_size(self.media_type, self.data)}]"
 
     def as_dict(self) -> dict[str, Any]:
         """Return a description as JSON values, without the data."""
@@ -306,7 +306,7 @@ class Resource(Value):
         """Return the text for a model that takes only text: address, type, size, and the text itself."""
         words = [shown_name(self.uri)]
         if self.data is not None and self.media_type is not None:
-            words.append(_sized(self.media_type, self.data))
+            words.append(_type_and_size(self.media_type, self.data))
         elif self.media_type is not None:
             words.append(self.media_type)
         line = f"[resource {' '.join(words)}]"
@@ -330,7 +330,7 @@ Part: TypeAlias = Text | Image | Audio | File | Resource
 PARTS: frozenset[type] = frozenset({Text, Image, Audio, File, Resource})
 
 
-def _sized(media_type: str, data: bytes) -> str:
+def _type_and_size(media_type: str, data: bytes) -> str:
     return f"{shown_name(media_type)}, {len(data):,} bytes"
 
 
@@ -347,7 +347,7 @@ _UNKNOWN = "application/octet-stream"
 def from_bytes(kind: str, data: object, media_type: str | None, name: str | None = None) -> tuple[bytes, str]:
     """Return data and their type; find the type if it isn't given."""
     found = _bytes_of(kind, data)
-    return found, _found_type(kind, found, name) if media_type is None else media_type
+    return found, _type_of_file(kind, found, name) if media_type is None else media_type
 
 
 def from_path(kind: str, path: str | PathLike[str], media_type: str | None) -> tuple[bytes, str, str]:
@@ -363,7 +363,7 @@ def from_path(kind: str, path: str | PathLike[str], media_type: str | None) -> t
     return data, found, file.name
 
 
-def _found_type(kind: str, data: bytes, name: str | None) -> str:
+def _type_of_file(kind: str, data: bytes, name: str | None) -> str:
     """Return the type of a file by its name and first bytes.
 
     Raises:
@@ -374,7 +374,7 @@ def _found_type(kind: str, data: bytes, name: str | None) -> str:
     by_name = None if name is None else type_of_name(name)
     if by_name is not None:
         if is_refuted(by_name, data):
-            holds = f"{shown_name(str(name))} holds {_listed(allowed)}, not {by_name} as its name says"
+            holds = f"{shown_name(str(name))} holds {_most_usual(allowed)}, not {by_name} as its name says"
             message = f"{holds}: rename it, or give the media_type"
             raise ValueError(message)
         return by_name
@@ -387,7 +387,7 @@ def _found_type(kind: str, data: bytes, name: str | None) -> str:
     raise ValueError(message)
 
 
-def _listed(types: tuple[str, ...]) -> str:
+def _most_usual(types: tuple[str, ...]) -> str:
     return types[0] if types else "something else"
 
 
@@ -400,7 +400,7 @@ def checked_data(kind: str, data: object, media_type: object) -> tuple[bytes, st
     found, written = _bytes_of(kind, data), checked_type(kind, media_type)
     if is_refuted(essence_of(written), found):
         message = (
-            f"the data are {_listed(types_in(found))}, not {written}: correct the media_type, or the data"
+            f"the data are {_most_usual(types_in(found))}, not {written}: correct the media_type, or the data"
         )
         raise ValueError(message)
     return found, written

@@ -1,4 +1,4 @@
-"""The input of a tool that a JSON Schema document describes: a dict of JSON values, or raw arguments."""
+"""How does a function take its arguments if a JSON Schema document describes them?"""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def register_document(
 
 
 def complain_parameters(parameters: Parameters, owner: str) -> list[Finding]:
-    """Return the reasons why a function can't take all arguments at once.
+    """Complain about a function that can't take all arguments at once.
 
     Args:
         parameters: the parameters of the function.
@@ -72,11 +72,11 @@ def complain_parameters(parameters: Parameters, owner: str) -> list[Finding]:
         among = listed(names, separator=" and ")
         message = f"the model would give {among}, but with a JSON Schema all arguments are one dict"
     else:
-        message = _fault(parameters.visible[0], parameters.declared[0], parameters) or ""
+        message = _why_not_all(parameters.visible[0], parameters.declared[0], parameters) or ""
     return [about_type((), "unsupported", owner, message, _REMEDY)] if message else []
 
 
-def _fault(parameter: Parameter, declared: Declared, parameters: Parameters) -> str | None:
+def _why_not_all(parameter: Parameter, declared: Declared, parameters: Parameters) -> str | None:
     """Return why a parameter can't take all arguments, None if it can."""
     name = quote(parameter.name)
     if parameter.kind == "rest":

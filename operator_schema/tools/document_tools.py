@@ -1,4 +1,4 @@
-"""Tools whose arguments are described by a JSON Schema document, such as those that another program runs."""
+"""How does a JSON Schema document describe a tool, such as one that another program runs?"""
 
 from __future__ import annotations
 

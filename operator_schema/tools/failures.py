@@ -1,4 +1,4 @@
-"""Results of failed calls: the text for the model, the details for your program, and the log."""
+"""What is the result of a call that fails: the text for the model, the details for your program, the log?"""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ _ORDER: Any = vars(type)["__mro__"]
 
 
 class NoAnswerError(AssertionError):
-    """A double has no answer left; an executor raises this in the test instead of telling the model."""
+    """A test double has no answer left; an executor raises this in the test, and the model gets no result."""
 
 
 class Passed:
@@ -358,7 +358,7 @@ def _failure_text(
         return f"{call.name} can't be run here; calling it again will not help"
     if _is_for_model(leaves):
         return _encodable("\n".join([message_of(leaf) or class_name_of(leaf) for leaf in leaves]))
-    shown = [_shown_leaf(leaf, show) for leaf in leaves[:_SHOWN_LEAVES]]
+    shown = [_leaf_text(leaf, show) for leaf in leaves[:_SHOWN_LEAVES]]
     more = f"; … ({len(leaves) - _SHOWN_LEAVES} more)" if len(leaves) > _SHOWN_LEAVES else ""
     content = f"{call.name} failed: {'; '.join(shown)}{more}"
     return f"{content}\n\n{_traceback(error)}" if show == "traceback" else content
@@ -376,7 +376,7 @@ def _needs_input(call: RawCall, error: NeedsInput) -> ToolResult:
     )
 
 
-def _shown_leaf(error: BaseException, show: ShowErrors) -> str:
+def _leaf_text(error: BaseException, show: ShowErrors) -> str:
     is_for_model = show != "type" or issubclass(type(error), CallError)
     return exception_text(error) if is_for_model else class_name_of(error)
 

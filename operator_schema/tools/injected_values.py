@@ -1,4 +1,4 @@
-"""Finds the values of injected parameters in a context, by name or by type, including generic types."""
+"""Which value of a context does an injected parameter get, by its name or its type?"""
 
 from __future__ import annotations
 

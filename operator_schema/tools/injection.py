@@ -1,4 +1,4 @@
-"""Values that a function gets besides the model's arguments.
+"""Which values does a function get besides the model's typed arguments?
 
 Your program injects parameters that are marked by `skip`, or annotated with a class of a framework. A
 function can also ask for a `Progress` to report to, or for `RawArguments`, to read the arguments one by one.

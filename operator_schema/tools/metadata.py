@@ -1,4 +1,4 @@
-"""Metadata of a tool: its documentation, its statements about itself, its limits and its switch."""
+"""What does a tool say about itself besides its function and input, from its documentation to its limits?"""
 
 from __future__ import annotations
 
@@ -290,7 +290,7 @@ def is_switch(value: object) -> bool:
 
 
 def check_switch(enabled: Switch) -> Switch:
-    """Return the switch, if it is valid.
+    """Return the given switch; refuse anything else.
 
     Raises:
         TypeError: the switch isn't valid.

@@ -1,4 +1,4 @@
-"""Finds the local names around a function that its annotations may use, and those that they mention."""
+"""Which local names around a function may its annotations use, and which do they mention?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tool: a function, or an input type, that a model can call."""
+"""What is a tool? A function, or an input type, that a model can call."""
 
 from __future__ import annotations
 
@@ -345,7 +345,7 @@ class Tool(Generic[P, R]):
         return copied
 
     def kept_form(self, key: Hashable) -> Any:
-        """Return the form that `keep_form` stored under a key, or None."""
+        """Return the object that `keep_form` stored under a key, or None."""
         return self._forms.get(key)
 
     def keep_form(self, key: Hashable, form: Form) -> Form:

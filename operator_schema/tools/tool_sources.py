@@ -1,4 +1,4 @@
-"""Finds tools in lists, modules, objects, and the entry points of installed distributions."""
+"""Which tools are in a list, a module, an object or an installed distribution, and where were they made?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replaces complaints about a parameter that lacks its `skip` mark by one that says so."""
+"""Which parameter lacks its `skip` mark, so that one complaint says so in place of many?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The signature of a tool, without the parameters that your program injects."""
+"""What is the signature of a tool without the parameters that your program injects?"""
 
 from __future__ import annotations
 

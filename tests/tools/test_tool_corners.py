@@ -9,17 +9,12 @@ from typing import Annotated
 
 import pytest
 
-from operator_schema import DecodeError, RawCall, SchemaLeaf, skip, tool
+from operator_schema import DecodeError, Executor, RawCall, SchemaLeaf, Toolset, skip, tool
 from operator_schema.content import File, Resource
-from operator_schema.tools.binding import Input, _make_dataclass, _WrittenByDataclass
-from operator_schema.tools.describe import _code
-from operator_schema.tools.failures import Failures, _cut_parts, _ignored_arguments
-from operator_schema.tools.injected_values import _arguments_in, _shape
+from operator_schema.tools import documentation_of, parameters_of, schema_of_parameters, tools_in, tools_of
 from operator_schema.tools.injection import _without_names, schema_of_raw
-from operator_schema.tools.parameter_lists import _without_statements, parameters_of
-from operator_schema.tools.parameters import _has_leaf
 from operator_schema.tools.signature import _innermost, gives_context_manager
-from operator_schema.tools.tool_sources import own_tools_of, tools_in, tools_of
+from operator_schema.tools.tool_sources import own_tools_of
 from operator_schema.types import RawArguments
 
 
@@ -100,8 +95,8 @@ def test_ignored_keys_are_found_at_every_depth():
         return ""
 
     with pytest.raises(DecodeError) as caught:
-        move.codec.decode({"to": {}, "place": {"x": "a", "z": 1}, "fast": True})
-    assert _ignored_arguments(caught.value) == ["place.z", '"fast"']
+        move.decode({"to": {}, "place": {"x": "a", "z": 1}, "fast": True})
+    assert str(caught.value).endswith('unknown, and ignored: place.z, "fast"')
 
 
 def test_a_function_without_a_name_that_python_takes_has_an_input_type_too():
@@ -113,26 +108,29 @@ def test_a_function_without_a_name_that_python_takes_has_an_input_type_too():
 
 
 def test_a_property_that_was_described_by_hand_is_no_parameter_inside():
-    assert _without_statements({"type": "string", "required": True, "summary": "a"}) == {
-        "type": "string",
-        "description": "a",
+    parameter = {"type": "string", "required": True, "summary": "a"}
+    assert schema_of_parameters({"text": parameter})["properties"] == {
+        "text": {"type": "string", "description": "a"}
     }
 
 
 def test_a_fence_is_longer_than_those_in_the_text():
-    assert _code("```") == '````json\n"```"\n````'
+    quoting = send.with_(examples=[{"text": "```"}])
+    assert '````json\n{"text":"```"}\n````' in documentation_of(quoting)
 
 
 @pytest.mark.parametrize(
-    ("part", "left"),
-    [
-        (File.from_bytes(b"a", "text/plain", "x" * 100), 3),
-        (Resource("file:///a", text="x" * 100), 20),
-    ],
+    "part",
+    [File.from_bytes(b"a", "text/plain", "x" * 1000), Resource("file:///a", text="x" * 1000)],
     ids=["file", "resource"],
 )
-def test_a_part_of_a_failure_is_cut_in_what_is_long(part, left):
-    cut, _ = _cut_parts((part,), left, "cut")
+def test_a_part_that_is_too_long_is_cut_in_what_is_long(part):
+    @tool
+    def show() -> File | Resource:
+        """Show it."""
+        return part
+
+    cut, _ = Executor(show, max_content=200).run_sync(RawCall("1", "show")).parts
     assert type(cut) is type(part)
     assert cut != part
 
@@ -160,27 +158,35 @@ def test_raw_arguments_are_described_by_their_leaf_alone():
     assert schema_of_raw(Annotated[RawArguments, "of the host"], ()) is None
 
 
-def test_a_class_with_a_leaf_in_its_annotation_has_a_leaf():
-    leaf = SchemaLeaf(Handle, {"type": "string"}, Handle, lambda handle: handle.text, Handle())
-    assert _has_leaf(Annotated[Handle, leaf], Handle)
-    assert not _has_leaf(Annotated[Handle, "a handle"], Handle)
+def test_a_dataclass_with_a_leaf_in_its_annotation_is_not_taken_apart():
+    leaf = SchemaLeaf(Point, {"type": "integer"}, Point, lambda point: point.x, Point(1))
+
+    @tool
+    def whole(at: Annotated[Point, leaf]) -> str:
+        """Go."""
+        return ""
+
+    @tool
+    def apart(at: Annotated[Point, "where to"]) -> str:
+        """Go."""
+        return ""
+
+    assert [list(one.input_schema()["properties"]) for one in (whole, apart)] == [["at"], ["x"]]
 
 
 def test_the_base_of_inputs_is_no_dataclass():
-    assert not hasattr(type("Own", (Input,), {"asked": _WrittenByDataclass("asked")}), "asked")
+    base = send.input_type.__base__
+    assert not hasattr(base, "__dataclass_fields__")
+    assert repr(send.decode({"text": "a"})) == "SendInput(text='a')"
 
 
-def test_a_class_of_input_is_asked_itself():
+def test_a_class_of_input_is_asked_itself_and_becomes_a_dataclass_once():
     """As `inspect.signature` of Python 3.13 does it."""
-    asked = _WrittenByDataclass("__eq__").__get__(send.input_type, type)
-    assert asked.__self__ is send.input_type
-
-
-def test_an_input_becomes_a_dataclass_once():
-    cls = send.input_type
-    _make_dataclass(cls)
+    cls = tool(lambda text: text, name="echo", description="Echo.", skip=("text",)).input_type
+    asked = vars(cls.__base__)["__eq__"]
+    assert asked.__get__(cls, type).__self__ is cls
     before = cls.__dataclass_params__
-    _make_dataclass(cls)
+    asked.__get__(cls, type)
     assert cls.__dataclass_params__ is before
 
 
@@ -223,19 +229,45 @@ def test_a_method_of_a_tool_is_the_tool_of_its_instance():
 
 
 def test_the_wording_of_a_failure_that_fails_names_the_tool():
-    failures = Failures("type", str, ())
+    class Odd(ExceptionGroup):
+        @property
+        def exceptions(self):
+            raise ZeroDivisionError
 
-    class Odd(Exception):  # noqa: N818  # it is odd
-        def __str__(self):
-            raise ValueError
+    @dataclass
+    class Place:
+        x: int
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("operator_schema.tools.failures._failure_text", lambda *_: 1 / 0)
-        assert failures._worded(RawCall("1", "send", {}), Odd()) == "send failed"
+        def __post_init__(self):
+            raise Odd("odd", [ValueError()])
+
+    @tool
+    def go(place: Place) -> str:
+        """Go."""
+        return ""
+
+    work = Toolset(go).offer().round([RawCall("1", "go", {"x": 1})])
+    done = Executor(go, show_errors="message").run_sync(work)
+    assert done.commit([]).results[0].content == "go failed"
 
 
-def test_arguments_of_a_base_that_no_base_names_are_unknown():
-    assert _arguments_in(_shape(Handle), list) == ()
+def test_the_arguments_of_a_base_that_no_written_base_names_are_unknown():
+    class Rows(list[int]):
+        pass
+
+    class Named:
+        def __mro_entries__(self, bases):
+            return (Rows,)
+
+    class Own(Named()):
+        pass
+
+    @tool
+    def count(rows: Annotated[list[str], skip]) -> int:
+        """Count."""
+        return len(rows)
+
+    assert count.run({}, context={Own: Own([1])}) == "1"
 
 
 def test_a_parameter_has_the_examples_of_its_field():
