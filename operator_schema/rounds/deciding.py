@@ -7,20 +7,15 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import DecodeError, NeedsInput, SchemaError, ToolError
 from ..json_values import to_json_text
-from ..message_text import (
-    exception_text,
-    listed,
-    one_line,
-    received,
-    writable_text,
-)
+from ..message_text import exception_text, listed, one_line, received, writable_text
 from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, own_parts
 from ..tools.logs import DEBUG, ERROR, INFO, is_logged, write_log
 from ..tools.signature import outcome_of
+from .decision_log import log_decision, log_hook
 from .hook_decisions import CONFIRM, DECISIONS, RunAgain, RunNormally
 from .hooks import hooks_for
 from .input_copies import is_edited, own_copy
-from .tool_call import FAILURES, ToolCall, Wait, call_issue, shortened
+from .tool_call import FAILURES, ONE_APPROVAL, ToolCall, Wait, call_issue, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,12 +23,6 @@ if TYPE_CHECKING:
     from ..tools.calls import Limited
     from ..tools.decision_records import DecisionKind
     from .hooks import ForTools, Hook
-
-WHO = "confirm"
-"""The name of the function that asks a person, in errors: the name of its option."""
-
-_NAME_LENGTH = 100
-TEXT_LENGTH = 2000
 
 
 # --- before a call runs --------------------------------------------------------------------------
@@ -74,7 +63,7 @@ async def decide(call: ToolCall[Any], hooks: ForTools) -> ToolCall[Any]:
             after = decided(call, shown, decision, hook.name, is_settled=is_settled)
         except Exception as error:  # a hook is your program's own code
             raise FailedHookError(hook) from error
-        _log(call, hook, decision, after)
+        log_hook(call, hook.name, decision, after)
         if after.state == "deferred":
             waiting = after if waiting is None else _waiting_for_both(waiting, after)
         elif after.state == "pending":
@@ -97,7 +86,7 @@ def unless_confirmed(call: ToolCall[Any]) -> ToolCall[Any]:
     return _waiting(call, CONFIRM)
 
 
-def _waiting(call: ToolCall[Any], reason: str, wait: Wait | None = None) -> ToolCall[Any]:
+def _waiting(call: ToolCall[Any], reason: str, wait: Wait = ONE_APPROVAL) -> ToolCall[Any]:
     """Return a call that waits for a person, or an issue if the model has to send the call again first."""
     return _not_sent(call) or call.defer(reason, wait=wait)
 
@@ -105,8 +94,7 @@ def _waiting(call: ToolCall[Any], reason: str, wait: Wait | None = None) -> Tool
 def _waiting_for_both(one: ToolCall[Any], other: ToolCall[Any]) -> ToolCall[Any]:
     """Return a call that two hooks defer: the earlier deadline counts, and the larger number of approvals."""
     ends = [call.expires_at for call in (one, other) if call.expires_at is not None]
-    wait = Wait(max(one.approvals, other.approvals), min(ends, default=None))
-    return one.replace(_wait=None if wait == Wait() else wait)
+    return one.replace(_wait=Wait(max(one.approvals, other.approvals), min(ends, default=None)))
 
 
 def _not_sent(call: ToolCall[Any]) -> ToolCall[Any] | None:
@@ -276,77 +264,7 @@ def _result_of(call: ToolCall[Any], decision: Any) -> ToolResult | RunAgain | No
     return decision.replace(content=text, parts=own_parts(decision), json=decision.json, value=decision.value)
 
 
-class _Shown:
-    """A JSON value that is written only if somebody reads the log."""
-
-    __slots__ = ("_call",)
-
-    def __init__(self, call: ToolCall[Any]) -> None:
-        self._call = call
-
-    def __str__(self) -> str:
-        try:
-            return one_line(to_json_text(self._call.arguments), TEXT_LENGTH)
-        except Exception:  # noqa: BLE001  # an input that can't be written, or its own code
-            return "(the input can't be written as JSON)"
-
-
-def _log(call: ToolCall[Any], hook: Hook, decision: Any, after: ToolCall[Any]) -> None:
-    if after.state == "pending":
-        # The arguments may hold secrets, so they are logged only at the level DEBUG.
-        log_decision(DEBUG, call, hook.name, "RunNormally", _Shown(after))
-        return
-    log_decision(INFO, call, hook.name, type(decision).__name__, one_line(after.reason or "", TEXT_LENGTH))
-
-
-def log_agreement(after: ToolCall[Any], who: str, decision: str, *more: str) -> None:
-    """Log who agreed to a call and which arguments were changed; at DEBUG, also log the arguments."""
-    changed = after.changed
-    names = "" if changed is None else f"changed {listed([one_line(name, 100) for name in changed.names], 5)}"
-    log_decision(INFO, after, who, decision, joined(names, *more))
-    log_decision(DEBUG, after, who, decision, _Shown(after))
-
-
-def joined(*parts: str) -> str:
-    """Join the parts of a log line that aren't empty."""
-    return "; ".join([one_line(part, TEXT_LENGTH) for part in parts if part])
-
-
-def log_decision(level: int, call: ToolCall[Any], who: str, decision: str, about: object) -> None:
-    """Log a decision about a call and who made it; `about` is further text, or empty."""
-    if not is_logged(level):
-        return
-    name, call_id = one_line(call.name, _NAME_LENGTH), one_line(call.id, _NAME_LENGTH)
-    if about == "":
-        write_log(level, "%s (call %s): %s decided %s", name, call_id, who, decision)
-    else:
-        write_log(level, "%s (call %s): %s decided %s: %s", name, call_id, who, decision, about)
-
-
 # --- questions of a tool -------------------------------------------------------------------------
-
-
-def decoded_call(call: ToolCall[Any]) -> DecodedCall:
-    """Return a call in the form that an executor runs."""
-    return DecodedCall(
-        call.raw,
-        call.input,
-        _decoded_answers(call),
-        call.approved,
-        details=call.details,
-        deferred_at=call.deferred_at,
-        changed=call.changed,
-        decisions=call.decisions,
-    )
-
-
-def _decoded_answers(call: ToolCall[Any]) -> dict[str, Any]:
-    answers = call.answers
-    if not answers:
-        return {}
-    from .questions import answer_codec  # few tools have a question
-
-    return {name: answer_codec(call.tool, name).decode(value) for name, value in answers.items()}
 
 
 def after_run(call: ToolCall[Any], result: ToolResult) -> ToolCall[Any]:

@@ -13,7 +13,7 @@ from ..message_text import received, writable_text
 from ..tools.metadata import is_duration
 
 if TYPE_CHECKING:
-    from .tool_call import ToolCall, Wait
+    from .tool_call import ToolCall
 
 CONFIRM = "the tool needs a person's approval (confirm=True)"
 """The reason why a call waits if its tool says `confirm=True`."""
@@ -118,15 +118,12 @@ class Defer(Value):
 
     def applied(self, call: ToolCall[Any]) -> ToolCall[Any]:
         """Return the call as deferred, unless a person has approved it already."""
-        return call if call.approved else call.defer(self.reason, wait=self._wait())
+        if call.approved:
+            return call
+        from .tool_call import Wait  # a program makes hooks before it has a call
 
-    def _wait(self) -> Wait | None:
-        """Return the conditions on the approval; None if one approval at any time is enough."""
-        if self.expires_in is None and self.approvals == 1:
-            return None
-        from .tool_call import Wait  # most hooks set no limits
-
-        return Wait(self.approvals, None if self.expires_in is None else round(time() + self.expires_in, 3))
+        until = None if self.expires_in is None else round(time() + self.expires_in, 3)
+        return call.defer(self.reason, wait=Wait(self.approvals, until))
 
 
 class RunAgain(Value):

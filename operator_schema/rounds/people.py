@@ -10,18 +10,8 @@ from ..findings import Finding, shown_call
 from ..message_text import excerpt, one_line
 from ..tools.logs import DEBUG, INFO
 from ..tools.signature import outcome_of
-from .deciding import (
-    TEXT_LENGTH,
-    WHO,
-    decide,
-    decided,
-    joined,
-    log_agreement,
-    log_decision,
-    shown_answer,
-    with_own_input,
-    with_record,
-)
+from .deciding import decide, decided, shown_answer, with_own_input, with_record
+from .decision_log import TEXT_LENGTH, WHO, joined, log_agreement, log_decision
 from .errors import RoundError
 from .hook_decisions import DECISIONS, Defer, Reject, RunNormally
 from .input_copies import own_json

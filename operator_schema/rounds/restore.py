@@ -22,19 +22,19 @@ from .serialization import (
     HEADS,
     TEXTS_OF_HEAD,
     SavedCall,
+    in_seconds,
     read_decisions,
     read_result,
     without_texts,
 )
 from .settlement import Settlement
 from .signatures import digests_with, is_same_digest, what_is_signed
-from .tool_call import FAILURES, Question, ToolCall, Wait, call_issue
+from .tool_call import FAILURES, ONE_APPROVAL, Question, ToolCall, Wait, call_issue
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ..tools.calls import ResultCode
-    from ..tools.changes import ChangedArguments
     from ..tools.tool import Tool
     from .named_tools import NamedTools
     from .serialization import SavedHead, SavedWait
@@ -81,20 +81,11 @@ def restore_round(toolset: NamedTools, data: object, secret: Secret) -> Round[An
     Raises:
         RestoreError: a part no longer fits.
     """
-    head, digest = _head(data, digests_with(secret), _SIGNED_OTHERWISE if secret else MAYBE_SIGNED)
+    head, digest = _read_head(data, digests_with(secret), _SIGNED_OTHERWISE if secret else MAYBE_SIGNED)
     problems: list[Finding] = []
-    calls = [_restored(toolset, index, call, digest, problems) for index, call in enumerate(head.calls)]
-    settlement = Settlement(head.round)
-    found = Round(
-        toolset,
-        tuple(head.offered),
-        tuple(calls),
-        head.assistant,
-        settlement,
-        head.provider,
-        head.conversation,
-        head.about,
-    )
+    calls = [_restore_call(toolset, index, call, digest, problems) for index, call in enumerate(head.calls)]
+    about = (head.provider, head.conversation, head.about)
+    found = Round(toolset, tuple(head.offered), tuple(calls), head.assistant, Settlement(head.round), *about)
     if problems:
         raise RestoreError(problems, found)
     return found
@@ -116,20 +107,20 @@ def with_ended(work: Round[Any], saved: Iterable[object], secret: Secret) -> Rou
     problems: list[Finding] = []
     calls = list(work.calls)
     for one in saved:
-        own = _own(one)
-        digest = _signer_of(own, work, digests)
+        own = _json_copy(one)
+        digest = _signer_of_ended(own, work, digests)
         if digest is None:
             problems.append(Finding((), "data_changed", _OF_ANOTHER, tool=""))
         else:
             index = own["index"]
-            calls[index] = _restored(work.toolset, index, own["call"], digest, problems)
+            calls[index] = _restore_call(work.toolset, index, own["call"], digest, problems)
     found = work.replace(calls=tuple(calls))
     if problems:
         raise RestoreError(problems, found)
     return found
 
 
-def _signer_of(own: Any, work: Round[Any], digests: Sequence[Digest]) -> Digest | None:
+def _signer_of_ended(own: Any, work: Round[Any], digests: Sequence[Digest]) -> Digest | None:
     """Return the digest function that signed the data of an ended call; None if they aren't of this round."""
     call = own.get("call") if is_object(own) else None
     if not is_object(call) or own.get("round") != work.id:
@@ -144,9 +135,9 @@ def _signer_of(own: Any, work: Round[Any], digests: Sequence[Digest]) -> Digest 
 # --- the data as a whole -------------------------------------------------------------------------
 
 
-def _head(data: object, digests: Sequence[Digest], or_else: str) -> tuple[SavedHead, Digest]:
+def _read_head(data: object, digests: Sequence[Digest], or_else: str) -> tuple[SavedHead, Digest]:
     """Return the data of a round, whose calls are still unchecked, and the function that signed it."""
-    own = _own(data)
+    own = _json_copy(data)
     if not is_object(own):
         _refuse("not_a_round", f"a saved round must be a JSON object, not {received(own)}")
     version = own.get("format")
@@ -184,13 +175,13 @@ def _signer(signed: Mapping[str, Any], found: object, digests: Sequence[Digest])
     return None
 
 
-def _own(data: object) -> Any:
-    """Return a copy of the data with only JSON values."""
+def _json_copy(data: object) -> Any:
+    """Return a copy of the data, which has only JSON values."""
     if issubclass(type(data), Round):  # not by its `__class__`, which may be code
         _refuse("not_a_round", "this is a round already: restore what round.as_dict() returned")
     try:
         if type(data) in {str, bytes, bytearray}:
-            data = _read(cast("str", data))
+            data = _read_text(cast("str", data))
         return own_json(data, DEPTH)
     except DecodeError as error:
         _refuse("not_a_round", str(error.findings[0]))
@@ -198,11 +189,9 @@ def _own(data: object) -> Any:
         _refuse("not_a_round", str(error))
 
 
-def _read(text: str | bytes) -> Any:
-    """Return the JSON value of a text."""
+def _read_text(text: str | bytes) -> Any:
     try:
-        # Our own reader refuses lone surrogates, but the model may have written some into its arguments.
-        return read_distinct(text)
+        return read_distinct(text)  # unlike a codec, it takes the lone surrogates that a model may write
     except (ValueError, RecursionError):
         return _TEXTS.decode_json(text)  # its message explains the problem better
 
@@ -214,12 +203,12 @@ def _refuse(code: RestoreProblemCode, message: str) -> NoReturn:
 # --- its calls -----------------------------------------------------------------------------------
 
 
-def _restored(
+def _restore_call(
     toolset: NamedTools, index: int, data: dict[str, Any], digest: Digest, problems: list[Finding]
 ) -> ToolCall[Any]:
     """Return a saved call in its state, or an issue if it no longer fits."""
     is_unchanged = is_same_digest(digest(data), data.get("digest"))
-    data = _as_sent(data)
+    data = _with_decoded_texts(data)
     caller: Any = data.get("caller")
     sent_name = data.get("sent_name")
     raw = RawCall(
@@ -231,16 +220,16 @@ def _restored(
     )
     try:
         if not is_unchanged:
-            _damaged("its data were changed after they were saved")
-        checked = _checked(data)
-        found = _in_state(toolset, index, raw, checked)
+            _raise_damaged("its data were changed after they were saved")
+        checked = _read_call(data)
+        found = _call_in_state(toolset, index, raw, checked)
         return found.replace(decisions=read_decisions(checked.decisions)) if checked.decisions else found
     except _MisfitError as misfit:
         problems.append(Finding((), misfit.code, misfit.message, tool=raw.name, call_id=raw.id))
-        return _issue(toolset, index, raw, misfit)
+        return _issue_for(toolset, index, raw, misfit)
 
 
-def _as_sent(data: dict[str, Any]) -> dict[str, Any]:
+def _with_decoded_texts(data: dict[str, Any]) -> dict[str, Any]:
     """Return a saved call with its texts decoded; unchanged if they are damaged, and then refused later."""
     if "texts" not in data:
         return data
@@ -261,12 +250,12 @@ class _MisfitError(Exception):
         self.error = error
 
 
-def _damaged(message: str) -> NoReturn:
+def _raise_damaged(message: str) -> NoReturn:
     code: RestoreProblemCode = "data_changed"
     raise _MisfitError(code, message) from None
 
 
-def _misfit(code: RestoreProblemCode, error: Exception) -> NoReturn:
+def _raise_misfit(code: RestoreProblemCode, error: Exception) -> NoReturn:
     raise _MisfitError(code, exception_text(error), error) from None
 
 
@@ -296,17 +285,17 @@ def _in_form(codec: Codec[Saved], data: dict[str, Any], free: Mapping[str, type[
     return saved
 
 
-def _checked(data: dict[str, Any]) -> SavedCall:
-    """Return a saved call after checking its form."""
+def _read_call(data: dict[str, Any]) -> SavedCall:
+    """Check the form of a saved call, and return it."""
     try:
         saved = _in_form(CALLS, data, _FREE)
     except DecodeError as error:
-        _damaged(str(error.findings[0]))
+        _raise_damaged(str(error.findings[0]))
     missing = [name for name in _NEEDED[saved.state] if getattr(saved, name) is None]
     if saved.state in {"pending", "deferred"} and saved.input is None and saved.schema is None:
         missing.append("input")
     if missing:
-        _damaged(f"it has no {' and no '.join(missing)}")
+        _raise_damaged(f"it has no {' and no '.join(missing)}")
     if saved.deferred_at is not None or saved.decisions or saved.wait is not None:
         _check_record(saved)
     return saved
@@ -323,12 +312,12 @@ def _check_record(saved: SavedCall) -> None:
     for one in saved.decisions:
         times.append(one.when)
         if (one.before is None) != (one.arguments is None):
-            _damaged("it has a change that is only half there")
+            _raise_damaged("it has a change that is only half there")
     for time in times:
         if time is not None and abs(time) > _LATEST:
-            _damaged("it has a time that no clock shows")
+            _raise_damaged("it has a time that no clock shows")
     if wait is not None and wait.approvals < 1:
-        _damaged("it needs less than one approval")
+        _raise_damaged("it needs less than one approval")
 
 
 _NEEDED: dict[str, tuple[str, ...]] = {
@@ -341,47 +330,53 @@ _NEEDED: dict[str, tuple[str, ...]] = {
 """The keys that a saved call must have in each state, besides those of all calls."""
 
 
-def _in_state(toolset: NamedTools, index: int, raw: RawCall, saved: Any) -> ToolCall[Any]:
+def _call_in_state(toolset: NamedTools, index: int, raw: RawCall, saved: Any) -> ToolCall[Any]:
     reason = saved.reason or ""
     match saved.state:
         case "issue":
-            return call_issue(index, raw, raw.arguments, _no_result(raw, saved.code, saved.content))
+            return call_issue(index, raw, raw.arguments, _failed_result(raw, saved.code, saved.content))
         case "handled":
             try:
                 result = read_result(raw, saved.result)
             except (TypeError, ValueError) as error:
-                _damaged(str(error))
-            return _decided(toolset, index, raw, saved).replace(state="handled", by=saved.by, _result=result)
+                _raise_damaged(str(error))
+            return _ended_call(toolset, index, raw, saved).replace(
+                state="handled", by=saved.by, _result=result
+            )
         case "rejected":
-            return _decided(toolset, index, raw, saved).replace(state="rejected", by=saved.by, reason=reason)
+            return _ended_call(toolset, index, raw, saved).replace(
+                state="rejected", by=saved.by, reason=reason
+            )
         case "deferred":
-            call = _call(toolset, index, raw, saved)
-            question, wait = _question(call, saved), None if saved.wait is None else _wait(saved.wait)
-            return call.replace(state="deferred", reason=reason, question=question, _wait=wait)
+            call = _open_call(toolset, index, raw, saved)
+            question = _read_question(call, saved)
+            return call.replace(state="deferred", reason=reason, question=question, _wait=_wait(saved.wait))
         case _:
-            return _call(toolset, index, raw, saved)
+            return _open_call(toolset, index, raw, saved)
 
 
-def _decided(toolset: NamedTools, index: int, raw: RawCall, saved: SavedCall) -> ToolCall[Any]:
-    """Return a decided call with its input, or with the saved data if the input no longer fits."""
+def _ended_call(toolset: NamedTools, index: int, raw: RawCall, saved: SavedCall) -> ToolCall[Any]:
+    """Return a call without its result: with its input, or without it if the tool no longer takes that."""
     without = ToolCall(index, raw, raw.arguments, None, None)
     if saved.issue:
         return without
     try:
-        return _call(toolset, index, raw, saved)
-    except _MisfitError:  # its result counts all the same
+        return _open_call(toolset, index, raw, saved)
+    except _MisfitError:
         names = ("input", "source", "schema", "approved", "answers", "runs", "deferred_at")
         return without.replace(_saved={name: getattr(saved, name) for name in names})
 
 
-def _call(toolset: NamedTools, index: int, raw: RawCall, saved: SavedCall) -> ToolCall[Any]:
-    """Return a call with its input."""
+def _open_call(toolset: NamedTools, index: int, raw: RawCall, saved: SavedCall) -> ToolCall[Any]:
+    """Return a call that has no result yet, with its input."""
     try:
         tool = toolset[raw.name]
     except ToolNotFoundError:
-        _misfit("tool_gone", ToolNotFoundError(raw.name, nearest_names(raw.name, toolset.names, _SUGGESTED)))
+        _raise_misfit(
+            "tool_gone", ToolNotFoundError(raw.name, nearest_names(raw.name, toolset.names, _SUGGESTED))
+        )
     try:
-        given, answers = _input(tool, raw, saved), _answers(tool, saved)
+        given, answers = _read_input(tool, raw, saved), _read_answers(tool, saved)
         call = ToolCall(
             index,
             raw,
@@ -392,30 +387,22 @@ def _call(toolset: NamedTools, index: int, raw: RawCall, saved: SavedCall) -> To
             saved.approved,
             answers,
             saved.runs,
-            deferred_at=_seconds(saved),
-            _changed=_changed(saved),
+            deferred_at=in_seconds(saved.deferred_at),
+            _changed=saved.changed if saved.result is None else saved.result.changed,
         )
     except Exception as error:  # noqa: BLE001  # a class's own code runs in it
-        _misfit("input_does_not_fit", error)
+        _raise_misfit("input_does_not_fit", error)
     return call
 
 
-def _changed(saved: SavedCall) -> ChangedArguments | None:
-    """Return the changes of the arguments so far; if the call ran, its result has them."""
-    return saved.changed if saved.result is None else saved.result.changed
+def _wait(saved: SavedWait | None) -> Wait:
+    if saved is None:
+        return ONE_APPROVAL
+    return Wait(saved.approvals, in_seconds(saved.expires_at), tuple(saved.approved_by))
 
 
-def _wait(saved: SavedWait) -> Wait:
-    until = None if saved.expires_at is None else saved.expires_at / 1_000
-    return Wait(saved.approvals, until, tuple(saved.approved_by))
-
-
-def _seconds(saved: SavedCall) -> float | None:
-    return None if saved.deferred_at is None else saved.deferred_at / 1_000
-
-
-def _input(tool: Tool[..., Any], raw: RawCall, saved: SavedCall) -> Any:
-    """Return the saved input."""
+def _read_input(tool: Tool[..., Any], raw: RawCall, saved: SavedCall) -> Any:
+    """Return the saved input, as the tool reads it now."""
     from_arguments = saved.input is None or saved.source is not None
     given = tool.decode(arguments_to_decode(raw) if from_arguments else saved.input)
     if saved.input is not None:
@@ -425,30 +412,30 @@ def _input(tool: Tool[..., Any], raw: RawCall, saved: SavedCall) -> Any:
     return given
 
 
-def _answers(tool: Tool[..., Any], saved: SavedCall) -> tuple[tuple[str, Any], ...]:
-    """Return the saved answers."""
+def _read_answers(tool: Tool[..., Any], saved: SavedCall) -> tuple[tuple[str, Any], ...]:
+    """Return the saved answers, if they still mean the same."""
     for name, answer in saved.answers.items():
         check_answer(tool, name, answer)
     return tuple(saved.answers.items())
 
 
-def _question(call: ToolCall[Any], saved: SavedCall) -> Question | None:
-    """Return the question of a tool."""
+def _read_question(call: ToolCall[Any], saved: SavedCall) -> Question | None:
+    """Return the question of a tool, if that still takes an answer."""
     asked = saved.question
     if asked is None:
         return None
     try:
         answer_codec(call.tool, asked.parameter)  # the tool must still take an answer
     except Exception as error:  # noqa: BLE001  # a class's own code runs in it
-        _misfit("input_does_not_fit", error)
+        _raise_misfit("input_does_not_fit", error)
     return Question(asked.text, asked.parameter, asked.answer_schema)
 
 
-def _issue(toolset: NamedTools, index: int, raw: RawCall, misfit: _MisfitError) -> ToolCall[Any]:
+def _issue_for(toolset: NamedTools, index: int, raw: RawCall, misfit: _MisfitError) -> ToolCall[Any]:
     """Return the issue in place of a call that no longer fits, with the text for the model."""
     match misfit.error:
         case None:
-            result: Any = _no_result(raw, "execution_failed", _CHANGED)
+            result: Any = _failed_result(raw, "execution_failed", _CHANGED)
         case ToolNotFoundError():
             from .near_tools import unknown_tool  # most tools are still there
 
@@ -461,5 +448,5 @@ def _issue(toolset: NamedTools, index: int, raw: RawCall, misfit: _MisfitError) 
     return call_issue(index, raw, raw.arguments, result.replace(details={"exception": misfit.error}))
 
 
-def _no_result(raw: RawCall, code: ResultCode, content: str) -> ToolResult:
+def _failed_result(raw: RawCall, code: ResultCode, content: str) -> ToolResult:
     return ToolResult(raw.id, raw.name, content, is_error=True, code=code)

@@ -10,10 +10,12 @@ from ..immutable import Value
 from ..json_values import copy_json
 from ..message_text import class_name_of, count_of, exception_text, one_line, quote, writable_text
 from ..tools.logs import ERROR, WARNING, logged_with_round, write_log
+from ..tools.calls import DecodedCall
 from ..tools.signature import outcome_of
 from .chosen_calls import find_call
 from .commit import revised, settled, with_results
-from .deciding import WHO, FailedHookError, decide, decoded_call, looked_at, unless_confirmed
+from .deciding import FailedHookError, decide, looked_at, unless_confirmed
+from .decision_log import WHO
 from .errors import RoundError
 from .hooks import call_hooks_of
 from .tool_call import Input, ToolCall, continue_suggestion, shortened, worded
@@ -572,7 +574,7 @@ class Round(Value, Generic[Input]):
         """Run the pending calls, and show the results to hooks."""
         settlement = self._settlement
         pending = [call for call in self.pending if call.tool.has_function]
-        decoded = [decoded_call(call) for call in pending]
+        decoded = [_decoded_call(call) for call in pending]
         runs: list[CallRun] = []
         counts = [1] * len(pending)
 
@@ -703,6 +705,29 @@ def _checked_person(by: object, words: object) -> tuple[str | None, str]:
     from ..tools.decision_records import checked_by  # the record of a decision comes with it
 
     return checked_by(by), writable_text("words", words)
+
+
+def _decoded_call(call: ToolCall[Any]) -> DecodedCall:
+    """Return a call in the form that an executor runs."""
+    return DecodedCall(
+        call.raw,
+        call.input,
+        _decoded_answers(call),
+        call.approved,
+        details=call.details,
+        deferred_at=call.deferred_at,
+        changed=call.changed,
+        decisions=call.decisions,
+    )
+
+
+def _decoded_answers(call: ToolCall[Any]) -> dict[str, Any]:
+    answers = call.answers
+    if not answers:
+        return {}
+    from .questions import answer_codec  # few tools have a question
+
+    return {name: answer_codec(call.tool, name).decode(value) for name, value in answers.items()}
 
 
 def _tell(listener: Callable[[Round[Any]], object], committed: Round[Any]) -> None:

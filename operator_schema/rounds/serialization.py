@@ -323,7 +323,7 @@ def save_result(result: ToolResult) -> dict[str, Any]:
     parts = [] if is_plain else [_saved_part(part) for part in result.parts]
     saved = SavedResult(result.content, result.is_error, result.code, result.json, parts, result.changed)
     try:
-        return _short(_RESULTS.encode(saved))
+        return _without_empty(_RESULTS.encode(saved))
     except EncodeError as error:
         about = f"the result of {result.name}"
         raise EncodeError(about, error.findings, error.omitted) from None
@@ -336,29 +336,30 @@ def _saved_part(part: Part) -> SavedPart:
 
 def _saved_call(call: ToolCall[Any]) -> dict[str, Any]:
     raw = _save_raw(call._raw, call._arguments)  # noqa: SLF001  # a value of this room, whose copy would be one too many
-    saved = {"state": call.state, **raw, **_short(_details(call))}
+    saved = {"state": call.state, **raw, **_without_empty(_saved_state(call))}
     if call.decisions:
         saved["decisions"] = [one.as_dict() for one in call.decisions]
     return saved
 
 
-def _details(call: ToolCall[Any]) -> dict[str, Any]:
+def _saved_state(call: ToolCall[Any]) -> dict[str, Any]:
+    """Return what a call has in its state, besides what the model sent."""
     match call.state:
         case "pending":
-            return _open(call)
+            return _saved_work(call)
         case "deferred":
             waits = {"question": _saved_question(call), "wait": _saved_wait(call)}
-            return {**_open(call), "reason": call.reason, **waits}
+            return {**_saved_work(call), "reason": call.reason, **waits}
         case "handled":
             result: Any = call.result
-            return {**_decided(call), "result": save_result(result)}
+            return {**_saved_end(call), "result": save_result(result)}
         case "rejected":
-            return {**_decided(call), "reason": call.reason}
+            return {**_saved_end(call), "reason": call.reason}
         case _:  # an issue
             return {"code": call.code, "content": call.content}
 
 
-def _short(saved: Mapping[str, Any]) -> dict[str, Any]:
+def _without_empty(saved: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out empty values, except for `content`, `input` and `json`, where empty values have a meaning."""
     return {
         name: value
@@ -367,22 +368,36 @@ def _short(saved: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _open(call: ToolCall[Any]) -> dict[str, Any]:
-    return {**_saved_input(call), **_of_call(call), **_saved_change(call)}
+def _saved_work(call: ToolCall[Any]) -> dict[str, Any]:
+    """Return what a call runs with."""
+    changed = None if call.changed is None else call.changed.as_dict()
+    return {**_saved_input(call), **_saved_past(call), "changed": changed}
 
 
-def _saved_change(call: ToolCall[Any]) -> dict[str, Any]:
-    changed = call._changed  # noqa: SLF001  # a value of this room
-    return {} if changed is None else {"changed": changed.as_dict()}
+def _saved_end(call: ToolCall[Any]) -> dict[str, Any]:
+    """Return who ended a call, and what it ran with if that can still be written."""
+    if not call.has_input:
+        kept = call._saved  # noqa: SLF001  # a call of this room
+        return {**({"issue": True} if kept is None else kept), "by": call.by}
+    try:
+        given = _saved_input(call)
+    except Exception:  # noqa: BLE001  # the function may have left anything in it, and its result counts
+        given = {}
+    return {**given, **_saved_past(call), "by": call.by}
 
 
-def _of_call(call: ToolCall[Any]) -> dict[str, Any]:
+def _saved_past(call: ToolCall[Any]) -> dict[str, Any]:
+    """Return what happened to a call so far."""
     return {
         "approved": call.approved,
         "answers": call.answers,
         "runs": call.run[1],
-        "deferred_at": None if call.deferred_at is None else round(call.deferred_at * 1_000),
+        "deferred_at": _milliseconds(call.deferred_at),
     }
+
+
+def _milliseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1_000)
 
 
 def _saved_question(call: ToolCall[Any]) -> dict[str, Any] | None:
@@ -396,20 +411,10 @@ def _saved_question(call: ToolCall[Any]) -> dict[str, Any] | None:
 def _saved_wait(call: ToolCall[Any]) -> dict[str, Any] | None:
     if call.approvals == 1 and call.expires_at is None:
         return None
-    until = None if call.expires_at is None else round(call.expires_at * 1_000)
-    saved = {"approvals": call.approvals, "expires_at": until, "approved_by": [*call.approved_by]}
-    return _short(saved)
-
-
-def _decided(call: ToolCall[Any]) -> dict[str, Any]:
-    if not call.has_input:
-        kept = call._saved  # noqa: SLF001  # a call of this room
-        return {**({"issue": True} if kept is None else kept), "by": call.by}
-    try:
-        given = _saved_input(call)
-    except Exception:  # noqa: BLE001  # the function may have left anything in it, and its result counts
-        given = {}
-    return {**given, **_of_call(call), "by": call.by}
+    until = _milliseconds(call.expires_at)
+    return _without_empty(
+        {"approvals": call.approvals, "expires_at": until, "approved_by": [*call.approved_by]}
+    )
 
 
 def _saved_input(call: ToolCall[Any]) -> dict[str, Any]:
@@ -469,6 +474,11 @@ def is_same_call(one: ToolCall[Any], other: ToolCall[Any]) -> bool:
 
 
 # --- reading -------------------------------------------------------------------------------------
+
+
+def in_seconds(milliseconds: int | None) -> float | None:
+    """Return a saved time in seconds."""
+    return None if milliseconds is None else milliseconds / 1_000
 
 
 def read_decisions(saved: Sequence[SavedDecision]) -> tuple[DecisionRecord, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import DecodeError
 from ..message_text import one_line
@@ -28,23 +28,36 @@ LARGEST_INTEGER = 2**63 - 1
 """The largest integer that a database can store."""
 
 
-def row_of(db: Statements, round_id: str) -> Any:
-    """Return a round's revision, run start, data, earlier data, and whether its calls began; or None."""
-    row = ROUNDS.read(db, round_id, "revision, since, round, before, begun")
-    if row is None:
+class RoundRow(NamedTuple):
+    """The row of a round.
+
+    Attributes:
+        revision: how often it was saved.
+        since: when a process took it; None if it waits.
+        round: the saved round.
+        before: the round as it waited before; None if it never did.
+        begun: 1 if its calls may be running, otherwise 0.
+    """
+
+    revision: int
+    since: float | None
+    round: str
+    before: str | None
+    begun: int
+
+
+def row_of(db: Statements, round_id: str) -> RoundRow | None:
+    """Return the row of a round; None if there is none."""
+    found = ROUNDS.read(db, round_id, ", ".join(RoundRow._fields))
+    if found is None:
         return None
-    revision, since, data, before, begun = row
+    revision, since, text, before, begun = found
     is_counted = isinstance(revision, int) and revision < LARGEST_INTEGER
-    has_times = isinstance(since, (int, float, NoneType))
-    if (
-        not is_counted
-        or not has_times
-        or not isinstance(data, str)
-        or not isinstance(before, (str, NoneType))
-        or begun not in {0, 1}
-    ):
+    has_time = isinstance(since, (int, float, NoneType))
+    has_texts = isinstance(text, str) and isinstance(before, (str, NoneType))
+    if not (is_counted and has_time and has_texts and begun in {0, 1}):
         raise damaged(round_id)
-    return row
+    return RoundRow(*found)
 
 
 def ended_in(db: Statements, round_id: str, revision: int) -> list[str]:
@@ -63,13 +76,13 @@ def is_kept(db: Statements, kept: Round[Any], saved: Mapping[str, Any]) -> bool:
         StoreError: somebody has changed the round since, so nobody can tell.
     """
     row = row_of(db, kept.id)
-    if row is None or row[0] > kept.revision:
+    if row is None or row.revision > (kept.revision or 0):
         message = (
             f"the database went away before it answered whether {shown_id(kept.id)} is saved, and somebody "
             "went on with it since: store.find(…) returns what is saved"
         )
         raise StoreError(message, kept.id, code="changed")
-    return tuple(row[:3]) == (kept.revision, None, saved["round"])
+    return row[:3] == (kept.revision, None, saved["round"])
 
 
 def has_turn(db: Statements, round_id: str) -> bool:
@@ -108,12 +121,12 @@ def shown_id(round_id: str) -> str:
     return one_line(round_id, 100) or '""'
 
 
-def gone(round_id: str, row: Any, code: StoreErrorCode = "changed") -> StoreError:
+def gone(round_id: str, row: RoundRow | None, code: StoreErrorCode = "changed") -> StoreError:
     """Return the error for a round that isn't available now; `code` is for a round that waits."""
     name = shown_id(round_id)
     if row is None:
         return StoreError(f"{name} is done, or was never stored", round_id, code="done")
-    if row[1] is not None:
+    if row.since is not None:
         message = f"{name} runs now, or its process died: see store.stuck()"
         return StoreError(message, round_id, code="running")
     return StoreError(f"{name} was changed in the meantime: load it again", round_id, code=code)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from ..errors import DecodeError
 from ..immutable import Value
 from .leases import owner_of
-from .serialization import CALLS, SavedCall, read_decisions, without_texts
+from .serialization import CALLS, SavedCall, in_seconds, read_decisions, without_texts
 from .store_rows import damaged, is_valid
 
 if TYPE_CHECKING:
@@ -113,8 +113,8 @@ def _saved_call(saved: dict[str, Any]) -> StoredCall:
         _running_arguments(call),
         call.reason,
         None if call.question is None else call.question.text,
-        _seconds(call.deferred_at),
-        None if wait is None else _seconds(wait.expires_at),
+        in_seconds(call.deferred_at),
+        None if wait is None else in_seconds(wait.expires_at),
         1 if wait is None else wait.approvals,
         () if wait is None else tuple(wait.approved_by),
         read_decisions(call.decisions),
@@ -136,10 +136,6 @@ def _ending(call: SavedCall) -> tuple[ResultCode | None, str | None]:
 def _running_arguments(call: SavedCall) -> Mapping[str, Any] | None:
     changed = call.changed or (None if call.result is None else call.result.changed)
     return call.input if changed is None else changed.arguments
-
-
-def _seconds(milliseconds: int | None) -> float | None:
-    return None if milliseconds is None else milliseconds / 1_000
 
 
 def calls_of_turn(turn: Turn) -> tuple[StoredCall, ...]:

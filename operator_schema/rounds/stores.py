@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from .databases import Statements
     from .listed_rounds import StoreCounts, StuckRound, WaitingRound, WaitingState
     from .signatures import Secret
+    from .store_rows import RoundRow
     from .tool_call import ToolCall
     from .toolset import Toolset
 
@@ -148,7 +149,7 @@ class Store:
         _check_toolset(toolset)
         with self._tables.transaction(writes=False) as db:
             row = row_of(db, round_id)
-        if row is None or row[1] is not None:
+        if row is None or row.since is not None:
             raise gone(round_id, row)
         return self._restored(round_id, row, toolset)
 
@@ -248,18 +249,10 @@ class Store:
         if not isinstance(decided, Round):  # pyright: ignore[reportUnnecessaryIsInstance]  # callers may break the annotation
             message = f"a store saves a round, such as round.approve(id), not {received(decided)}"
             raise TypeError(message)
-        revision, saved = decided.revision, self._saved(decided)
+        saved = self._saved(decided)
         with self._tables.transaction() as db:
-            columns = {**saved, **listed_columns(decided, db.now())}
-            if revision is None:
-                is_saved = not has_turn(db, decided.id) and ROUNDS.add(
-                    db, decided.id, **{**_WAITS, **columns}
-                )
-            else:
-                is_saved = ROUNDS.change(db, decided.id, revision, taken=False, **columns)
-            if not is_saved:
-                raise gone(decided.id, row_of(db, decided.id))
-        return decided.replace(revision=(revision or 0) + 1)
+            listed = listed_columns(decided, db.now())
+            return _put(db, decided, new={**_WAITS, **listed, **saved}, changed={**listed, **saved})
 
     def stuck(self, seconds: float = 0.0) -> list[StuckRound]:
         """List the rounds that a process took and that haven't ended: it died, or is still running them.
@@ -306,15 +299,15 @@ class Store:
             row = row_of(db, round_id)
             if row is None:
                 raise gone(round_id, row)
-            if row[1] is None:
+            if row.since is None:
                 message = f"{one_line(round_id, 100)} waits, and no process runs it: load it"
                 raise StoreError(message, round_id, code="changed")
             lease, owner = ROUNDS.read(db, round_id, "lease, owner")
             if not force and is_valid(lease, now := db.now()):
                 raise running_elsewhere(round_id, owner_of(owner), lease - now)
-            ended = ended_in(db, round_id, row[0])
-            after = self._restored(round_id, row, toolset, ended).replace(revision=row[0] + 1)
-            self._let_wait(db, after, row[0], self._saved(after))
+            ended = ended_in(db, round_id, row.revision)
+            after = self._restored(round_id, row, toolset, ended).replace(revision=row.revision + 1)
+            self._let_wait(db, after, row.revision, self._saved(after))
         return after
 
     def close(self) -> None:
@@ -347,63 +340,9 @@ class Store:
         )
         self._leases.add(claimed.id, cast("int", claimed.revision))
         try:
-            return await self._run(claimed, run, in_thread, is_decided=is_decided)
+            return await _StoredRun(self, claimed, in_thread, is_decided=is_decided).run(run)
         finally:
             self._leases.remove(claimed.id)
-
-    async def _run(
-        self,
-        claimed: Round[Any],
-        run: Callable[..., Awaitable[Round[Any]]],
-        in_thread: Any,
-        *,
-        is_decided: bool,
-    ) -> Round[Any]:
-        """Run a round that this process has taken, and save the outcome; see `run`."""
-        begun: list[Round[Any]] = [claimed] if is_decided else []
-        try:
-            after = await run(claimed, *self._steps_of(claimed, begun, in_thread))
-        except HookError as error:  # nothing has run, so the caller may run the round again
-            with _noting(error, claimed, begun):
-                await in_thread(lambda: self.give_back(claimed), is_last=True)
-            raise
-        except BaseException as error:  # also if cancelled or interrupted: results of calls must be saved
-            so_far: Any = getattr(error, "round", None) or (begun or [claimed])[0].current()
-            with _noting(error, claimed, begun):
-                kept = await in_thread(lambda: self.keep(claimed, so_far), is_last=True)
-                if hasattr(error, "round"):
-                    cast("Any", error).round = kept
-            raise
-        try:
-            kept = await in_thread(lambda: self.keep(claimed, after))
-        except Exception as error:
-            raise _unsaved(claimed, begun, error, after) from error
-        return cast("Round[Any]", kept)
-
-    def _steps_of(self, claimed: Round[Any], begun: list[Round[Any]], in_thread: Any) -> tuple[Any, Any]:
-        """Return two functions for the executor: one saves that calls begin, and one saves a call that ended.
-
-        Args:
-            claimed: the round that this process has taken.
-            begun: gets the round when its calls begin; not empty if they have begun already.
-            in_thread: runs a use of the database.
-        """
-        left = 0
-
-        async def begin(decided: Round[Any]) -> None:
-            nonlocal left
-            left = sum(call.tool.has_function for call in decided.pending)
-            if not begun:
-                await in_thread(lambda: self.begin(decided))
-                begun.append(decided)
-
-        async def ended(call: ToolCall[Any]) -> None:
-            nonlocal left
-            left -= 1
-            if left > 0:  # the last one is saved with the round
-                await in_thread(lambda: self.keep_call(claimed, call))
-
-        return begin, ended
 
     def claim(self, work: Round[Any], *, begun: bool = False, is_renewed: bool = False) -> Round[Any]:
         """Save a round as taken by this process alone; for executors.
@@ -418,22 +357,13 @@ class Store:
             StoreError: the round is done or was committed, is running, or somebody decided something else
                 meanwhile.
         """
-        revision, new = work.revision, self._saved(work)
+        taken = {**self._saved(work), "begun": int(begun), "owner": Owner.here(self._name).text()}
         with self._tables.transaction() as db:
             now = db.now()
-            new |= {"since": now, "begun": int(begun), "owner": Owner.here(self._name).text()}
-            new["lease"] = now + self._lease if is_renewed else None
-            if revision is None:
-                is_ours = not has_turn(db, work.id) and ROUNDS.add(
-                    db, work.id, before=None, **{**listed_columns(work, now), **new}
-                )
-            else:
-                row = row_of(db, work.id)
-                new["before"] = row and row[2]
-                is_ours = ROUNDS.change(db, work.id, revision, taken=False, **new)
-            if not is_ours:
-                raise gone(work.id, row_of(db, work.id))
-        return work.replace(revision=(revision or 0) + 1)
+            taken |= {"since": now, "lease": now + self._lease if is_renewed else None}
+            row = None if work.revision is None else row_of(db, work.id)
+            taken["before"] = row and row.round
+            return _put(db, work, new={**listed_columns(work, now), **taken}, changed=taken)
 
     def begin(self, decided: Round[Any]) -> None:
         """Save the decisions about a claimed round, and that its calls run from now on; for executors.
@@ -507,10 +437,10 @@ class Store:
         revision: Any = claimed.revision
         with self._tables.transaction() as db:
             row = row_of(db, claimed.id)
-            if row is not None and row[3] is None:
+            if row is not None and row.before is None:
                 is_done = ROUNDS.delete(db, claimed.id, revision, taken=True)
             else:
-                old = {**_WAITS, "round": row and row[3]}
+                old = {**_WAITS, "round": row and row.before}
                 is_done = ROUNDS.change(db, claimed.id, revision, taken=True, step=-1, **old)
             if not is_done:
                 raise gone(claimed.id, row, "taken_back")
@@ -530,20 +460,20 @@ class Store:
                 db.execute(query, (until, round_id, running[round_id]))
 
     def _restored(
-        self, round_id: str, row: Any, toolset: Toolset[Any], ended: Sequence[str] = ()
+        self, round_id: str, row: RoundRow, toolset: Toolset[Any], ended: Sequence[str] = ()
     ) -> Round[Any]:
         """Return the round of a row in its revision; if its calls had begun, the unfinished ones wait."""
         problems: Sequence[Finding] = ()
         try:
-            found: Any = toolset.restore_round(row[2], secret=self._secret)
+            found: Any = toolset.restore_round(row.round, secret=self._secret)
         except RestoreError as error:
             problems, found = error.findings, error.round
         if found is not None and found.id != round_id:
             message = f"the data are those of another round, {one_line(found.id, 100)}"
             problems, found = [Finding((), "data_changed", message, tool="")], None
         if found is not None:
-            found = found.replace(revision=row[0]).with_expired()
-        if found is not None and row[4]:
+            found = found.replace(revision=row.revision).with_expired()
+        if found is not None and row.begun:
             try:
                 found = with_ended(found, ended, self._secret)
             except RestoreError as error:
@@ -598,6 +528,100 @@ class SqliteStore(Store):
         super().__init__(database, secret=secret, name=name, lease=lease)
 
 
+class _StoredRun:
+    """A run of a round that this process has taken: it saves what happens.
+
+    Args:
+        store: the store of the round.
+        claimed: the round, as the store claimed it.
+        in_thread: a function that runs each use of the database.
+        is_decided: whether the calls begin at once, because nobody decides about them any more.
+    """
+
+    def __init__(self, store: Store, claimed: Round[Any], in_thread: Any, *, is_decided: bool) -> None:
+        self._store = store
+        self._claimed = claimed
+        self._in_thread = in_thread
+        self._begun = claimed if is_decided else None
+        self._left = 0  # how many calls haven't ended
+
+    async def run(self, run: Callable[..., Awaitable[Round[Any]]]) -> Round[Any]:
+        """Run the round with the given function, and save the outcome; see `Store.run`."""
+        store, claimed = self._store, self._claimed
+        try:
+            after = await run(claimed, self._begin, self._end_call)
+        except HookError as error:  # nothing has run, so the caller may run the round again
+            with self._noting_failure(error):
+                await self._in_thread(lambda: store.give_back(claimed), is_last=True)
+            raise
+        except BaseException as error:  # also if cancelled or interrupted: results of calls must be saved
+            so_far: Any = getattr(error, "round", None) or (self._begun or claimed).current()
+            with self._noting_failure(error):
+                kept = await self._in_thread(lambda: store.keep(claimed, so_far), is_last=True)
+                if hasattr(error, "round"):
+                    cast("Any", error).round = kept
+            raise
+        try:
+            return cast("Round[Any]", await self._in_thread(lambda: store.keep(claimed, after)))
+        except Exception as error:
+            raise self._unsaved(error, after) from error
+
+    async def _begin(self, decided: Round[Any]) -> None:
+        """Save that the calls of the round begin."""
+        self._left = sum(call.tool.has_function for call in decided.pending)
+        if self._begun is None:
+            await self._in_thread(lambda: self._store.begin(decided))
+            self._begun = decided
+
+    async def _end_call(self, call: ToolCall[Any]) -> None:
+        """Save a call that has ended; the last one is saved with the round."""
+        self._left -= 1
+        if self._left > 0:
+            await self._in_thread(lambda: self._store.keep_call(self._claimed, call))
+
+    @contextmanager
+    def _noting_failure(self, error: BaseException) -> Generator[None]:
+        """If the block can't save the round, add a note to the exception that was raised before."""
+        try:
+            yield
+        except Exception as failure:  # noqa: BLE001  # whatever it is: the first exception is raised
+            error.add_note(str(self._unsaved(failure)))
+
+    def _unsaved(self, error: Exception, after: Round[Any] | None = None) -> StoreError:
+        """Return the error that says that the round can't be saved, whether it ran, and where it is now."""
+        round_id = self._claimed.id
+        if isinstance(error, StoreError) and error.code == "changed":  # it may be saved: see `is_kept`
+            return StoreError(error.message, round_id, after, code="changed")
+        ran = "(nothing has run)" if self._begun is None else "after its run"
+        is_taken = isinstance(error, StoreError) and error.round_id is not None  # so it isn't stuck
+        where = "" if is_taken else ", so it is one of store.stuck()"
+        message = f"{round_id} can't be saved {ran}{where}: {exception_text(error)}"
+        return StoreError(message, round_id, after, code="unsaved")
+
+
+async def _at_once(use: Callable[[], Any], *_: object, **__: object) -> Any:
+    """Call a function that uses the store, in this thread."""
+    return use()
+
+
+def _put(
+    db: Statements, work: Round[Any], *, new: Mapping[str, Any], changed: Mapping[str, Any]
+) -> Round[Any]:
+    """Add the row of a round, or change it while it waits, and return the round in its new revision.
+
+    Raises:
+        StoreError: the round is done or was committed, is running, or somebody decided something else
+            meanwhile.
+    """
+    if work.revision is None:
+        is_put = not has_turn(db, work.id) and ROUNDS.add(db, work.id, **new)
+    else:
+        is_put = ROUNDS.change(db, work.id, work.revision, taken=False, **changed)
+    if not is_put:
+        raise gone(work.id, row_of(db, work.id))
+    return work.replace(revision=(work.revision or 0) + 1)
+
+
 def _check_toolset(given: object) -> None:
     """Check the toolset given for a round."""
     if hasattr(given, "restore_round"):
@@ -610,30 +634,3 @@ def _check_toolset(given: object) -> None:
     found = [remedy for name, remedy in ways.items() if hasattr(given, name)]  # registry, executor, list
     what = f"a round is made with a toolset that has its tools, not with {received(given)}"
     raise TypeError(": ".join([what, *found[:1]]))
-
-
-async def _at_once(use: Callable[[], Any], *_: object, **__: object) -> Any:
-    """Call a function that uses the store, in this thread."""
-    return use()
-
-
-@contextmanager
-def _noting(error: BaseException, claimed: Round[Any], begun: Sequence[object]) -> Generator[None]:
-    """If the block can't save the round, add a note to the exception that was raised before."""
-    try:
-        yield
-    except Exception as failure:  # noqa: BLE001  # whatever it is: the first exception is raised
-        error.add_note(str(_unsaved(claimed, begun, failure)))
-
-
-def _unsaved(
-    claimed: Round[Any], begun: Sequence[object], error: Exception, after: Round[Any] | None = None
-) -> StoreError:
-    """Return the error that says that a round can't be saved, whether it ran, and where it is now."""
-    if isinstance(error, StoreError) and error.code == "changed":  # it may be saved: see `is_kept`
-        return StoreError(error.message, claimed.id, after, code="changed")
-    ran = "after its run" if begun else "(nothing has run)"
-    is_taken = isinstance(error, StoreError) and error.round_id is not None  # by a process, so it isn't stuck
-    where = "" if is_taken else ", so it is one of store.stuck()"
-    message = f"{claimed.id} can't be saved {ran}{where}: {exception_text(error)}"
-    return StoreError(message, claimed.id, after, code="unsaved")
