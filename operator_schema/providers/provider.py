@@ -230,7 +230,7 @@ class Provider(Value):
         self, answers: Sequence[Answer], asked: AskedOutput, own: Offered, offered: Offered
     ) -> tuple[Answer, ...]:
         """Return answers that contain their typed outputs."""
-        from .output import with_output
+        from .typed_answer import with_output
 
         by_tool = offered is not own
         return tuple([with_output(self, answer, asked, own, by_tool=by_tool) for answer in answers])
@@ -337,7 +337,7 @@ class Provider(Value):
             codecs.setdefault(asked.tool.name, asked.tool.codec)
         calls, partial = self._streamed_calls(offered, codecs), None
         if asked is not None:
-            from .output import PartialOutput
+            from .partial_output import PartialOutput
 
             partial = PartialOutput(self, calls, asked, own, by_tool=offered is not own)
         ids: dict[int, list[str]] = {}  # calls in a text keep their ids, however often the response is read

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeVar  # a type checker has it
 
     from ..codec.partial import Partial
-    from .output import PartialOutput
+    from .partial_output import PartialOutput
     from .partial_response import Merger
     from .stream_events import EventMessages, EventText
     from .streamed_calls import StreamedCall, StreamedCalls
