@@ -13,7 +13,7 @@ pytest.importorskip("mcp.types", reason="no wheels for WebAssembly")
 from mcp.types import PARSE_ERROR
 
 from operator_schema import RawCall, Toolset, tool
-from operator_schema.adapters.mcp.http import HttpGuard
+from operator_schema.adapters.mcp.http_guard import HttpGuard
 from operator_schema.adapters.mcp.stdio_lines import UnreadableLine as UnreadableMessage
 from operator_schema.adapters.mcp.stdio_lines import message_of
 from operator_schema.json_reading import RepeatedKeyError, distinct_keys, repeated_key

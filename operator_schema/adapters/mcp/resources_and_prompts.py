@@ -15,7 +15,6 @@ from ... import tool
 from ...immutable import Value
 from ...json_values import to_json_text, without_surrogates
 from ...message_text import listed, one_line, quote, received
-from ...rounds import Registry
 from ...similar_names import nearest
 from ...tools import (
     Audio,
@@ -227,7 +226,12 @@ class Documents:
             return result
         value = result.value
         items = cast("Sequence[Any]", value) if isinstance(value, (list, tuple)) else [value]
-        messages = [message for item in items for message in _messages(item)]
+        messages: list[types.PromptMessage] = []
+        for item in items:
+            if isinstance(item, types.PromptMessage):
+                messages.append(item)
+            else:
+                messages += [types.PromptMessage(role="user", content=block) for block in blocks_of(item)]
         return types.GetPromptResult(description=prompt.description or None, messages=messages)
 
     def _prompt(self, name: str) -> Tool[..., Any]:
@@ -362,7 +366,7 @@ def _function(value: Any, place: str) -> Tool[..., Any]:
         try:
             made: Tool[..., Any] = tool(value, **({"name": "resource"} if is_nameless else {}))
         except TypeError as error:  # a SchemaError is one, too
-            error.add_note(f"{place}{_parenthesised(_line_of(value))}")
+            error.add_note(f"{place}{_line_of(value)}")
             raise
         return made.with_(repair=True)
     message = f"{place} must be a function, a string, bytes or a part, not {received(value)}"
@@ -370,15 +374,11 @@ def _function(value: Any, place: str) -> Tool[..., Any]:
 
 
 def _line_of(function: Any) -> str:
-    """Return file and line of a function, or of a tool's function; empty if it isn't written in Python."""
+    """Return the place of a function, or of a tool's function, such as ` (app.py, line 3)`; or nothing."""
     code = getattr(getattr(function, "__wrapped__", function), "__code__", None)
     if code is None:
         return ""
-    return f"{one_line(code.co_filename, _SHOWN)}, line {code.co_firstlineno}"
-
-
-def _parenthesised(text: str) -> str:
-    return f" ({text})" if text else ""
+    return f" ({one_line(code.co_filename, _SHOWN)}, line {code.co_firstlineno})"
 
 
 def read_prompts(prompts: Any) -> list[Tool[..., Any]]:
@@ -395,7 +395,7 @@ def read_prompts(prompts: Any) -> list[Tool[..., Any]]:
         raise TypeError(message)
     made = [_prompt(one) for one in cast("Iterable[Any]", prompts)]
     _check_names(made)
-    return list(Registry(made))
+    return made
 
 
 def _check_names(prompts: Iterable[Tool[..., Any]]) -> None:
@@ -409,8 +409,7 @@ def _check_names(prompts: Iterable[Tool[..., Any]]) -> None:
         other = known.setdefault(prompt.name, prompt)
         if other is prompt:
             continue
-        places = list(dict.fromkeys(filter(None, [_line_of(other), _line_of(prompt)])))
-        where = _parenthesised(" and ".join(places))
+        where = " and".join(dict.fromkeys([_line_of(other), _line_of(prompt)])).replace(") and (", " and ")
         remedy = 'leave one out, or give it another name: tool(function, name="…")'
         message = f"two prompts are called {shown(prompt.name)}{where}: {remedy}"
         raise ValueError(message)
@@ -434,16 +433,12 @@ def _check_variables(uri: str, template: UriTemplate | None, function: Tool[...,
             f"{uri.rstrip('/')}/{'/'.join(names)}, or give a function without parameters"
         )
         raise ValueError(message)
-    if variables != parameters if template is None else not _fits(variables, schema):
+    if not set(schema.get("required", ())) <= variables <= parameters:
         message = (
             f"{uri} has the variables {listed(sorted(variables)) or '(none)'}, and {function.name} takes "
             f"{listed(sorted(parameters)) or 'no parameters'}: use the same names for both"
         )
         raise ValueError(message)
-
-
-def _fits(variables: set[str], schema: Mapping[str, Any]) -> bool:
-    return set(schema.get("required", ())) <= variables <= set(schema["properties"])
 
 
 # --- answers to clients -----------------------------------------------------------------------------
@@ -495,12 +490,6 @@ def _prompt_description(prompt: Tool[..., Any]) -> types.Prompt:
     return types.Prompt(name=prompt.name, title=title, description=text, arguments=arguments)
 
 
-def _messages(item: Any) -> list[types.PromptMessage]:
-    if isinstance(item, types.PromptMessage):
-        return [item]
-    return [types.PromptMessage(role="user", content=block) for block in blocks_of(item)]
-
-
 _Contents: TypeAlias = "types.TextResourceContents | types.BlobResourceContents"
 
 
@@ -515,7 +504,7 @@ def _contents(uri: str, value: Any, result: ToolResult | None = None) -> list[_C
     if isinstance(value, str):
         return [types.TextResourceContents(uri=uri, text=without_surrogates(value), mime_type=_PLAIN)]
     if isinstance(value, bytes):
-        return [_blob(uri, value)]
+        return [types.BlobResourceContents(uri=uri, blob=write_base64(value), mime_type=_BYTES)]
     items = cast("Sequence[Any]", value) if isinstance(value, (list, tuple)) else [value]
     if items and all(isinstance(item, (str, bytes, *_PARTS)) for item in items):
         return [_content(uri, item) for item in items]
@@ -537,10 +526,6 @@ def _content(uri: str, item: Any) -> _Contents:
             return types.TextResourceContents(uri=uri, text=f"{link}\r\n", mime_type=_LINKS)
         case types.TextContent(text=text):
             return types.TextResourceContents(uri=uri, text=text, mime_type=_PLAIN)
-
-
-def _blob(uri: str, data: bytes) -> types.BlobResourceContents:
-    return types.BlobResourceContents(uri=uri, blob=write_base64(data), mime_type=_BYTES)
 
 
 def _choices(schema: Any) -> list[str]:

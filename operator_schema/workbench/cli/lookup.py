@@ -17,7 +17,7 @@ from ...rounds import Registry, Toolset
 from ...similar_names import nearest
 from ...tools import Tool, tools_in
 from .contexts import GivenContext
-from .factories import factory_in
+from .factories import Factory, factory_in
 from .module_loading import (
     WrongUse,
     attribute_in,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ...engine import UnknownFields
-    from .factories import Factory, Offered
+    from .factories import Offered
 
 
 _OFFERED = "__tools__"
@@ -68,66 +68,6 @@ class ObjectName(NamedTuple):
 def in_full(target: ObjectName) -> str:
     """Return a target as a name that also works in another folder."""
     return str(target._replace(module=written_in_full(target.module)))
-
-
-def _is_annotation(value: object) -> bool:
-    """Return whether an object that isn't a class may be used as a type, such as `list[int] | None`."""
-    is_form = type(value).__module__ in {"typing", "typing_extensions"}
-    return value is None or is_form or isinstance(value, (GenericAlias, UnionType))
-
-
-def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_traceback: bool) -> Codec[Any]:
-    """Import a type or a tool, and return the codec of the type or of the tool's input.
-
-    Args:
-        target: the type or tool.
-        unknown_fields: as for `Codec`; a tool keeps its own setting unless this is `"reject"`.
-        show_traceback: as for `load_module`.
-
-    Returns:
-        The codec.
-
-    Raises:
-        SchemaError: the type has complaints; the error lists all of them.
-        WrongUse: the module doesn't exist, or has no such type.
-    """
-    module = load_module(target.module, show_traceback=show_traceback, path=target.path)
-    make = partial(_made, given=None, show_traceback=False)
-    annotation = _object_at(module, target.path, make, is_type=True)
-    if isinstance(annotation, Tool):
-        tool = cast("Tool[..., Any]", annotation)
-        return (tool.with_(unknown_fields=unknown_fields) if unknown_fields == "reject" else tool).codec
-    is_class = isinstance(annotation, type)
-    _check_is_one(annotation, target)
-    if not is_class and not _is_annotation(annotation):
-        # The message doesn't show the value, which may be a secret.
-        message = f"{escape(target.path)} is {kind_of(annotation)}, not a type or a tool"
-        raise WrongUse(message)
-    name = None if is_class else target.path
-    try:
-        return Codec(annotation, name=name, unknown_fields=unknown_fields)
-    except SchemaError as error:
-        if is_class or all(complaint.code != "unresolved" for complaint in error.findings):
-            raise
-    # Names in the text of an alias are looked up in this module only now: earlier, they would hide the names
-    # of other modules whose classes are in the alias.
-    return Codec(annotation, name=name, unknown_fields=unknown_fields, namespace=vars(module))
-
-
-def _check_is_one(found: object, target: ObjectName) -> None:
-    """Check that an object isn't a registry, toolset or executor, if a single tool is needed.
-
-    Raises:
-        WrongUse: the object is one; the message has the names of its tools.
-    """
-    registry = _registry_of(found)
-    if registry is None:
-        return
-    names = [escape(tool.name) for tool in registry]
-    sample = f", as in {escape(target.module)}:{escape(target.path)}.{names[0]}" if names else ""
-    has = f"{escape(target.path)} has {listed(names) or 'no tools'}"
-    message = f"{has}: add a dot and the name of one{sample}"
-    raise WrongUse(message)
 
 
 def find_tools(target: ObjectName, *, show_traceback: bool) -> tuple[list[Tool[..., Any]], Registry | None]:
@@ -173,6 +113,27 @@ def offered_by(name: str, module: ModuleType, *, show_traceback: bool) -> list[T
     return _offered_tools(ObjectName(name, _OFFERED), show_traceback=show_traceback)[0]
 
 
+def find_tools_to_run(
+    target: ObjectName, options: Mapping[str, Any], *, needs_tools: bool = True
+) -> tuple[Offered | list[Tool[..., Any]], GivenContext | None]:
+    """Import the tools that a command runs for others, and the object for their context.
+
+    Args:
+        target: as for `find_tools`.
+        options: the options `given`, `context` and `show_traceback` of the command.
+        needs_tools: whether to refuse a target without tools; a registry is always allowed, since it may get
+            some later.
+
+    Raises:
+        WrongUse: the tools can't be imported, or there are none, or two have the same name.
+    """
+    traceback = options["show_traceback"]
+    offered = _find_offered(target, options["given"], show_traceback=traceback)
+    if needs_tools and isinstance(offered, (list, Toolset)) and not list(offered):
+        raise WrongUse(why_no_tools(target, show_traceback=traceback))
+    return offered, find_context(options["context"], show_traceback=traceback)
+
+
 def _find_offered(
     target: ObjectName, given: Mapping[str, Any] | None = None, *, show_traceback: bool
 ) -> Offered | list[Tool[..., Any]]:
@@ -194,7 +155,7 @@ def _find_offered(
     module = load_module(target.module, show_traceback=show_traceback, path=target.path)
     if not target.path and _OFFERED not in vars(module):
         return _tools_below(target.module, show_traceback=show_traceback)
-    make = partial(_made, given=given, show_traceback=show_traceback)
+    make = partial(Factory.make, given=given or {}, show_traceback=show_traceback)
     found, holder = _tool_or_object(module, target.path or _OFFERED, make)
     factory = factory_in(found)
     if factory is not None:
@@ -209,6 +170,15 @@ def _find_offered(
     if not isinstance(found, (Executor, Registry, Toolset)):
         raise WrongUse(_not_offered(found, target))
     return found  # pyright: ignore[reportUnknownVariableType]  # of whatever inputs
+
+
+def _not_offered(found: object, target: ObjectName) -> str:
+    is_named = target.path not in {"", _OFFERED}
+    name = escape(target.path) if is_named else f"{_OFFERED} of {escape(target.module)}"
+    kind, hint = kind_of(found), ""
+    if isinstance(found, FunctionType):
+        hint = "; if it makes tools, annotate what it returns: -> Registry"
+    return f"{name} is {kind}, not a tool, an Executor, a Registry or a Toolset{hint}"
 
 
 def _tools_below(name: str, *, show_traceback: bool) -> list[Tool[..., Any]]:
@@ -236,25 +206,165 @@ def with_own_names(tools: Iterable[Tool[..., Any]]) -> list[Tool[..., Any]]:
     return unlike
 
 
-def find_tools_to_run(
-    target: ObjectName, options: Mapping[str, Any], *, needs_tools: bool = True
-) -> tuple[Offered | list[Tool[..., Any]], GivenContext | None]:
-    """Import the tools that a command runs for others, and the object for their context.
+def find_tool(
+    target: ObjectName, given: Mapping[str, Any] | None = None, *, show_traceback: bool
+) -> tuple[Tool[..., Any], Executor | Toolset[Any]]:
+    """Import a tool.
 
     Args:
-        target: as for `find_tools`.
-        options: the options `given`, `context` and `show_traceback` of the command.
-        needs_tools: whether to refuse a target without tools; a registry is always allowed, since it may get
-            some later.
+        target: the variable of the tool or its name in the module; or its name in an executor or registry of
+            the module, which a function of the module may make.
+        given: the arguments of that function, as JSON values by parameter; None for its defaults.
+        show_traceback: as for `load_module`.
+
+    Returns:
+        The tool, and its executor; without an executor, a toolset that contains only this tool, switched on.
 
     Raises:
-        WrongUse: the tools can't be imported, or there are none, or two have the same name.
+        WrongUse: the module doesn't exist, or has no such tool.
     """
-    traceback = options["show_traceback"]
-    offered = _find_offered(target, options["given"], show_traceback=traceback)
-    if needs_tools and isinstance(offered, (list, Toolset)) and not list(offered):
-        raise WrongUse(why_no_tools(target, show_traceback=traceback))
-    return offered, find_context(options["context"], show_traceback=traceback)
+    module = load_module(target.module, show_traceback=show_traceback, path=target.path)
+    known = {tool.name: tool for tool in tools_in(module)}
+    is_unknown = target.path not in known and not holds(lambda: hasattr(module, target.path))
+    if is_unknown and "." not in target.path and _OFFERED not in vars(module):
+        near = near_name(target.path, known)
+        there = f"; its tools are {listed(list(known))}" if known else ""
+        hint = f"; did you mean {near}?" if near else there
+        message = f"the module {escape(module.__name__)} has no {escape(target.path)}{hint}"
+        raise WrongUse(message)
+    make = partial(Factory.make, given=given or {}, show_traceback=show_traceback)
+    found, holder = _tool_or_object(module, target.path, make)
+    factory = factory_in(found)
+    if factory is not None:
+        names = [escape(tool.name) for tool in _registry_of(make(factory)) or ()]
+        message = f"{escape(target.path)} makes tools: add a dot and the name of one: {listed(names)}"
+        raise WrongUse(message)
+    _check_is_one(found, target)
+    if not isinstance(found, Tool):
+        message = f"{escape(target.path)} isn't a tool; decorate it with @tool or @tool_input"
+        raise WrongUse(message)
+    tool = cast("Tool[..., Any]", found)
+    return tool, holder if isinstance(holder, Executor) else _only_tool(tool, holder)
+
+
+def _only_tool(tool: Tool[..., Any], holder: Registry | Toolset[Any] | None) -> Toolset[Any]:
+    """Return a toolset with one tool, which is switched on and keeps the hooks of its toolset."""
+    kept = Toolset(tool) if holder is None else holder.toolset.only(tool)
+    return kept.map(lambda entry: entry.replace(is_hidden=False, switch=True))
+
+
+def _check_is_one(found: object, target: ObjectName) -> None:
+    """Check that an object isn't a registry, toolset or executor, if a single tool is needed.
+
+    Raises:
+        WrongUse: the object is one; the message has the names of its tools.
+    """
+    registry = _registry_of(found)
+    if registry is None:
+        return
+    names = [escape(tool.name) for tool in registry]
+    sample = f", as in {escape(target.module)}:{escape(target.path)}.{names[0]}" if names else ""
+    has = f"{escape(target.path)} has {listed(names) or 'no tools'}"
+    message = f"{has}: add a dot and the name of one{sample}"
+    raise WrongUse(message)
+
+
+def find_factory(target: ObjectName, *, show_traceback: bool) -> Factory | None:
+    """Return the function that makes the tools of a target; None if there is none.
+
+    Args:
+        target: as for `find_tools` or `find_tool`.
+        show_traceback: as for `load_module`.
+
+    Raises:
+        WrongUse: the module doesn't exist.
+    """
+    found: Any = load_module(target.module, show_traceback=show_traceback, path=target.path)
+    steps = [step for step in target.path.split(".") if step]
+    if not steps or not _defines(found, target.path):
+        return factory_in(attribute_in(found, _OFFERED))
+    for step in steps:
+        found = getattr(found, step, None) if holds(lambda: hasattr(found, step)) else None  # noqa: B023  # called at once
+        factory = factory_in(found)
+        if factory is not None:
+            return factory
+    return None
+
+
+def codec_of_name(target: ObjectName, unknown_fields: UnknownFields, *, show_traceback: bool) -> Codec[Any]:
+    """Import a type or a tool, and return the codec of the type or of the tool's input.
+
+    Args:
+        target: the type or tool.
+        unknown_fields: as for `Codec`; a tool keeps its own setting unless this is `"reject"`.
+        show_traceback: as for `load_module`.
+
+    Returns:
+        The codec.
+
+    Raises:
+        SchemaError: the type has complaints; the error lists all of them.
+        WrongUse: the module doesn't exist, or has no such type.
+    """
+    module = load_module(target.module, show_traceback=show_traceback, path=target.path)
+    make = partial(Factory.make, given={}, show_traceback=False)
+    annotation = _objects_on(module, target.path, make, is_type=True)[-1]
+    if isinstance(annotation, Tool):
+        tool = cast("Tool[..., Any]", annotation)
+        return (tool.with_(unknown_fields=unknown_fields) if unknown_fields == "reject" else tool).codec
+    is_class = isinstance(annotation, type)
+    _check_is_one(annotation, target)
+    if not is_class and not _is_annotation(annotation):
+        # The message doesn't show the value, which may be a secret.
+        message = f"{escape(target.path)} is {kind_of(annotation)}, not a type or a tool"
+        raise WrongUse(message)
+    name = None if is_class else target.path
+    try:
+        return Codec(annotation, name=name, unknown_fields=unknown_fields)
+    except SchemaError as error:
+        if is_class or all(complaint.code != "unresolved" for complaint in error.findings):
+            raise
+    # Names in the text of an alias are looked up in this module only now: earlier, they would hide the names
+    # of other modules whose classes are in the alias.
+    return Codec(annotation, name=name, unknown_fields=unknown_fields, namespace=vars(module))
+
+
+def _is_annotation(value: object) -> bool:
+    """Return whether an object that isn't a class may be used as a type, such as `list[int] | None`."""
+    is_form = type(value).__module__ in {"typing", "typing_extensions"}
+    return value is None or is_form or isinstance(value, (GenericAlias, UnionType))
+
+
+def dataclasses_of(module: ModuleType) -> list[type]:
+    """Return the dataclasses that a module defines, nested ones included, in order."""
+    return [cls for cls in _classes(module, module.__name__, set()) if holds(lambda: is_dataclass(cls))]  # noqa: B023  # called at once
+
+
+def _classes(owner: object, module: str, seen: set[int]) -> Iterator[type]:
+    for value in list(vars(owner).values()):
+        # not `isinstance`, which runs code of the object's `__class__`
+        if not issubclass(type(value), type) or id(value) in seen:
+            continue
+        if holds(lambda: value.__module__ == module):  # noqa: B023  # called at once
+            seen.add(id(value))
+            yield value
+            yield from _classes(value, module, seen)
+
+
+def find_context(target: ObjectName | None, *, show_traceback: bool) -> GivenContext | None:
+    """Import a context, or a function that makes one.
+
+    Args:
+        target: the context or the function; None for no context.
+        show_traceback: as for `load_module`.
+
+    Raises:
+        WrongUse: there is no such object, or it can't give a mapping.
+    """
+    if target is None:
+        return None
+    module = load_module(target.module, show_traceback=show_traceback, path=target.path)
+    return GivenContext(target.path, _objects_on(module, target.path)[-1], show_traceback=show_traceback)
 
 
 def find_documents(target: ObjectName, *, show_traceback: bool) -> dict[str, Any]:
@@ -298,9 +408,7 @@ def _read_once(given: Any) -> Any:
     return given
 
 
-def _made(factory: Factory, given: Mapping[str, Any] | None, *, show_traceback: bool) -> Offered:
-    """Call a function that makes tools."""
-    return factory.make(given or {}, show_traceback=show_traceback)
+# --- the way to an object ------------------------------------------------------------------------
 
 
 def _tool_or_object(
@@ -314,8 +422,7 @@ def _tool_or_object(
     known = {tool.name: tool for tool in tools_in(module)}
     if path in known and not _defines(module, path):
         return known[path], None
-    passed: list[Any] = []
-    found = _object_at(module, path, make, passed=passed)
+    *passed, found = _objects_on(module, path, make)
     holders: list[Any] = [one for one in passed if isinstance(one, (Executor, Registry, Toolset))]
     return found, holders[-1] if holders else None
 
@@ -326,6 +433,77 @@ def _defines(module: ModuleType, path: str) -> bool:
     return holds(
         lambda: hasattr(module, first) and (rest != "" or not isinstance(getattr(module, first), ModuleType))
     )
+
+
+def _objects_on(
+    module: ModuleType,
+    path: str,
+    make: Callable[[Factory], Offered] | None = None,
+    *,
+    is_type: bool = False,
+) -> list[Any]:
+    """Return the objects on a path, from the one in which it begins to the one at its end.
+
+    Args:
+        module: the module where the path begins.
+        path: the dotted path. If the module lacks the first name, it is looked up in `__tools__`.
+        make: a function that calls a function on the path that makes tools; None to return such a function.
+        is_type: whether the path should lead to a type, for the message.
+
+    Raises:
+        WrongUse: there is no object at the path.
+    """
+    found: Any = module
+    place = f"the module {escape(module.__name__)}"
+    if not _defines(module, path) and _OFFERED in vars(module):
+        found = vars(module)[_OFFERED]
+    passed: list[Any] = []
+    for step in path.split("."):
+        factory = None if make is None else factory_in(found)
+        if factory is not None and make is not None:
+            found = make(factory)
+        passed.append(found)
+        try:
+            registry = _registry_of(found)
+            found = getattr(found, step) if registry is None else registry[step]
+        except (AttributeError, ToolNotFoundError):
+            hint = _suggestion(found, step) or (_suggestion(module, step) if len(passed) == 1 else "")
+            hint = hint or (_list_types(module) if is_type and found is module else "")
+            message = f"{place} has no {escape(step)}{hint}"
+            raise WrongUse(message) from None
+        except Exception as error:  # noqa: BLE001  # the program's own code
+            message = f"{escape(step)} of {place} can't be read: {reason_of(error, show_traceback=True)}"
+            raise WrongUse(message) from None
+        place = escape(step) if len(passed) == 1 else f"{place}.{escape(step)}"
+    return [*passed, found]
+
+
+def _registry_of(found: object) -> Registry | None:
+    """Return a registry itself, that of an executor, or a new one for a toolset; None for other objects."""
+    if isinstance(found, Executor):
+        return found.registry
+    if isinstance(found, Toolset):
+        return Registry(found)  # pyright: ignore[reportUnknownArgumentType]  # of whatever inputs
+    return found if isinstance(found, Registry) else None
+
+
+def _suggestion(owner: object, name: str) -> str:
+    registry = _registry_of(owner)
+    names = dir(owner) if registry is None else [tool.name for tool in registry]
+    near = near_name(name, [other for other in names if not other.startswith("_")])
+    return "" if near is None else f"; did you mean {escape(near)}?"
+
+
+def _list_types(module: ModuleType) -> str:
+    tools = tools_in(module)
+    inputs = {tool.input_type for tool in tools}
+    known = [escape(cls.__qualname__) for cls in dataclasses_of(module) if cls not in inputs]
+    if not known:
+        return f"; its tools are {listed([escape(tool.name) for tool in tools])}" if tools else ""
+    return f"; its dataclasses are {listed(known)}"
+
+
+# --- messages ------------------------------------------------------------------------------------
 
 
 def why_no_tools(
@@ -366,186 +544,3 @@ def _imported_tools(target: ObjectName, *, show_traceback: bool) -> str:
 def _imported_from(home: str, names: list[str]) -> str:
     both = " and " if len(names) == 2 else ", "  # noqa: PLR2004  # more are a list
     return f"{listed(names, _SHOWN, both)} {'is' if len(names) == 1 else 'are'} imported from {escape(home)}"
-
-
-def _not_offered(found: object, target: ObjectName) -> str:
-    is_named = target.path not in {"", _OFFERED}
-    name = escape(target.path) if is_named else f"{_OFFERED} of {escape(target.module)}"
-    kind, hint = kind_of(found), ""
-    if isinstance(found, FunctionType):
-        hint = "; if it makes tools, annotate what it returns: -> Registry"
-    return f"{name} is {kind}, not a tool, an Executor, a Registry or a Toolset{hint}"
-
-
-def find_factory(target: ObjectName, *, show_traceback: bool) -> Factory | None:
-    """Return the function that makes the tools of a target; None if there is none.
-
-    Args:
-        target: as for `find_tools` or `find_tool`.
-        show_traceback: as for `load_module`.
-
-    Raises:
-        WrongUse: the module doesn't exist.
-    """
-    found: Any = load_module(target.module, show_traceback=show_traceback, path=target.path)
-    steps = [step for step in target.path.split(".") if step]
-    if not steps or not _defines(found, target.path):
-        return factory_in(attribute_in(found, _OFFERED))
-    for step in steps:
-        found = getattr(found, step, None) if holds(lambda: hasattr(found, step)) else None  # noqa: B023  # called at once
-        factory = factory_in(found)
-        if factory is not None:
-            return factory
-    return None
-
-
-def find_tool(
-    target: ObjectName, given: Mapping[str, Any] | None = None, *, show_traceback: bool
-) -> tuple[Tool[..., Any], Executor | Toolset[Any]]:
-    """Import a tool.
-
-    Args:
-        target: the variable of the tool or its name in the module; or its name in an executor or registry of
-            the module, which a function of the module may make.
-        given: the arguments of that function, as JSON values by parameter; None for its defaults.
-        show_traceback: as for `load_module`.
-
-    Returns:
-        The tool, and its executor; without an executor, a toolset that contains only this tool, switched on.
-
-    Raises:
-        WrongUse: the module doesn't exist, or has no such tool.
-    """
-    module = load_module(target.module, show_traceback=show_traceback, path=target.path)
-    known = {tool.name: tool for tool in tools_in(module)}
-    is_unknown = target.path not in known and not holds(lambda: hasattr(module, target.path))
-    if is_unknown and "." not in target.path and _OFFERED not in vars(module):
-        near = near_name(target.path, known)
-        there = f"; its tools are {listed(list(known))}" if known else ""
-        hint = f"; did you mean {near}?" if near else there
-        message = f"the module {escape(module.__name__)} has no {escape(target.path)}{hint}"
-        raise WrongUse(message)
-    make = partial(_made, given=given, show_traceback=show_traceback)
-    found, holder = _tool_or_object(module, target.path, make)
-    factory = factory_in(found)
-    if factory is not None:
-        names = [escape(tool.name) for tool in _registry_of(make(factory)) or ()]
-        message = f"{escape(target.path)} makes tools: add a dot and the name of one: {listed(names)}"
-        raise WrongUse(message)
-    _check_is_one(found, target)
-    if not isinstance(found, Tool):
-        message = f"{escape(target.path)} isn't a tool; decorate it with @tool or @tool_input"
-        raise WrongUse(message)
-    tool = cast("Tool[..., Any]", found)
-    return tool, holder if isinstance(holder, Executor) else _only_tool(tool, holder)
-
-
-def _only_tool(tool: Tool[..., Any], holder: Registry | Toolset[Any] | None) -> Toolset[Any]:
-    """Return a toolset with one tool, which is switched on and keeps the hooks of its toolset."""
-    kept = Toolset(tool) if holder is None else holder.toolset.only(tool)
-    return kept.map(lambda entry: entry.replace(is_hidden=False, switch=True))
-
-
-def find_context(target: ObjectName | None, *, show_traceback: bool) -> GivenContext | None:
-    """Import a context, or a function that makes one.
-
-    Args:
-        target: the context or the function; None for no context.
-        show_traceback: as for `load_module`.
-
-    Raises:
-        WrongUse: there is no such object, or it can't give a mapping.
-    """
-    if target is None:
-        return None
-    module = load_module(target.module, show_traceback=show_traceback, path=target.path)
-    return GivenContext(target.path, _object_at(module, target.path), show_traceback=show_traceback)
-
-
-def _object_at(
-    module: ModuleType,
-    path: str,
-    make: Callable[[Factory], Offered] | None = None,
-    *,
-    is_type: bool = False,
-    passed: list[Any] | None = None,
-) -> Any:
-    """Return the object at a path.
-
-    Args:
-        module: the module where the path begins.
-        path: the dotted path. If the module lacks the first name, it is looked up in `__tools__`.
-        make: a function that calls a function on the path that makes tools; None to return such a function.
-        is_type: whether the path should lead to a type, for the message.
-        passed: a list that gets the objects on the way, or None.
-
-    Raises:
-        WrongUse: there is no object at the path.
-    """
-    found: Any = module
-    place = f"the module {escape(module.__name__)}"
-    steps = path.split(".")
-    if not _defines(module, path) and _OFFERED in vars(module):
-        found = vars(module)[_OFFERED]
-    for step in steps:
-        factory = None if make is None else factory_in(found)
-        if factory is not None and make is not None:
-            found = make(factory)
-        if passed is not None:
-            passed.append(found)
-        try:
-            registry = _registry_of(found)
-            found = getattr(found, step) if registry is None else registry[step]
-        except (AttributeError, ToolNotFoundError):
-            hint = _suggestion(found, step) or (
-                _suggestion(module, step) if place.startswith("the module ") else ""
-            )
-            hint = hint or (_list_types(module) if is_type and found is module else "")
-            message = f"{place} has no {escape(step)}{hint}"
-            raise WrongUse(message) from None
-        except Exception as error:  # noqa: BLE001  # the program's own code
-            message = f"{escape(step)} of {place} can't be read: {reason_of(error, show_traceback=True)}"
-            raise WrongUse(message) from None
-        place = escape(step) if place.startswith("the module ") else f"{place}.{escape(step)}"
-    return found
-
-
-def _registry_of(found: object) -> Registry | None:
-    """Return a registry itself, that of an executor, or a new one for a toolset; None for other objects."""
-    if isinstance(found, Executor):
-        return found.registry
-    if isinstance(found, Toolset):
-        return Registry(found)  # pyright: ignore[reportUnknownArgumentType]  # of whatever inputs
-    return found if isinstance(found, Registry) else None
-
-
-def _suggestion(owner: object, name: str) -> str:
-    registry = _registry_of(owner)
-    names = dir(owner) if registry is None else [tool.name for tool in registry]
-    near = near_name(name, [other for other in names if not other.startswith("_")])
-    return "" if near is None else f"; did you mean {escape(near)}?"
-
-
-def _list_types(module: ModuleType) -> str:
-    tools = tools_in(module)
-    inputs = {tool.input_type for tool in tools}
-    known = [escape(cls.__qualname__) for cls in dataclasses_of(module) if cls not in inputs]
-    if not known:
-        return f"; its tools are {listed([escape(tool.name) for tool in tools])}" if tools else ""
-    return f"; its dataclasses are {listed(known)}"
-
-
-def dataclasses_of(module: ModuleType) -> list[type]:
-    """Return the dataclasses that a module defines, nested ones included, in order."""
-    return [cls for cls in _classes(module, module.__name__, set()) if holds(lambda: is_dataclass(cls))]  # noqa: B023  # called at once
-
-
-def _classes(owner: object, module: str, seen: set[int]) -> Iterator[type]:
-    for value in list(vars(owner).values()):
-        # not `isinstance`, which runs code of the object's `__class__`
-        if not issubclass(type(value), type) or id(value) in seen:
-            continue
-        if holds(lambda: value.__module__ == module):  # noqa: B023  # called at once
-            seen.add(id(value))
-            yield value
-            yield from _classes(value, module, seen)

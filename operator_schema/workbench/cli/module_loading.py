@@ -9,11 +9,9 @@ import pkgutil
 import sys
 import traceback
 from contextlib import contextmanager, redirect_stdout, suppress
-from importlib.machinery import all_suffixes
-from inspect import getmodulename
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -25,6 +23,8 @@ from .output import without_commands
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 
+
+T = TypeVar("T")
 
 _MESSAGE_LENGTH = 300
 _NAME_LENGTH = 100
@@ -45,14 +45,19 @@ class BrokenModuleError(WrongUse):
     """A module that exists, but can't be imported or inspected: its own code raises an exception."""
 
 
-def holds(test: Callable[[], object]) -> bool:
-    """Return whether a test of a program's object succeeds; False if its own code raises any exception."""
+def asked_safely(ask: Callable[[], T], otherwise: T) -> T:
+    """Ask an object of the program for something; if its own code fails, return another value."""
     try:
-        return bool(test())
+        return ask()
     except KeyboardInterrupt:
         raise
     except BaseException:  # noqa: BLE001  # the program's own code
-        return False
+        return otherwise
+
+
+def holds(test: Callable[[], object]) -> bool:
+    """Return whether a test of a program's object succeeds; False if its own code raises any exception."""
+    return asked_safely(lambda: bool(test()), otherwise=False)
 
 
 def attribute_in(module: object, name: str) -> Any:
@@ -60,12 +65,7 @@ def attribute_in(module: object, name: str) -> Any:
 
     A program may put any object into `sys.modules`.
     """
-    try:
-        return vars(module).get(name)
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001  # the program's own code
-        return None
+    return asked_safely(lambda: vars(module).get(name), None)
 
 
 def file_of(module: object) -> str | None:
@@ -77,12 +77,9 @@ def file_of(module: object) -> str | None:
 def _folders_of(module: object) -> list[str]:
     """Return the folders of a package; empty for any other object."""
     path = attribute_in(module, "__path__")
-    try:
-        return [] if issubclass(type(path), str) else [one for one in path or () if type(one) is str]
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # noqa: BLE001  # as above
+    if issubclass(type(path), str):
         return []
+    return asked_safely(lambda: [one for one in path or () if type(one) is str], [])
 
 
 @contextmanager
@@ -360,34 +357,15 @@ def _not_found(name: str, missing: str, path: str) -> str:
     return f"no module {escape(name)}{where}{hint}"
 
 
-def _modules_in(folders: Iterable[str]) -> list[str]:
-    """List the names of modules as `pkgutil.iter_modules` does, in a fraction of its time."""
+def _modules_in(folders: Iterable[object]) -> list[str]:
+    """List the names of the modules in folders and zip files."""
     names: list[str] = []
     for folder in folders:
-        if not isinstance(cast("Any", folder), str):  # entries that imports ignore, too
-            continue
-        try:
-            with os.scandir(folder or os.curdir) as entries:
-                found = sorted([entry.name for entry in entries])
-        except OSError:  # a zip file, or nothing
-            with suppress(KeyError):  # pkgutil's own, if caches were emptied and nothing was looked up since
+        if isinstance(folder, str):  # imports ignore other entries, too
+            # A loop of links; or a zip file in which nothing was looked up since caches were emptied.
+            with suppress(OSError, KeyError):
                 names += [module.name for module in pkgutil.iter_modules([folder])]
-            continue
-        names += [name for one in found if (name := _module_at(folder, one))]
     return list(dict.fromkeys(names))
-
-
-def _module_at(folder: str, entry: str) -> str | None:
-    """Return the name of the module in a file or folder; None if it isn't a module."""
-    if entry.endswith(_SUFFIXES):
-        name = getmodulename(entry)
-        return None if name == "__init__" or "." in (name or "") else name
-    # Not asked of the folder's own entry, which raises an error for a link to itself.
-    is_package = "." not in entry and os.path.isfile(os.path.join(folder, entry, "__init__.py"))  # noqa: PTH113  # twice as fast
-    return entry if is_package else None
-
-
-_SUFFIXES = tuple(all_suffixes())
 
 
 def _place(error: BaseException) -> str:

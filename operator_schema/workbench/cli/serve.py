@@ -198,7 +198,10 @@ def _serve(target: ObjectName | None, options: dict[str, Any], err: Printer, pla
     try:
         return run_in_loop(_serve_in_loop(target, offered, options, err, place))
     except OSError as error:
-        raise WrongUse(_why_not_served(error, place)) from None
+        message = f"can't serve: {error.strerror or error}"
+        if not isinstance(place, tuple):
+            message = why_not_served(error, place.host, place.port)
+        raise WrongUse(message) from None
 
 
 async def _serve_in_loop(
@@ -211,7 +214,11 @@ async def _serve_in_loop(
     async with AsyncExitStack() as stack:
         gateway = None
         if offered is None:
-            gateway = await _open_gateway(stack, options, err)
+            from .gateway_config import servers_in
+            from .gateway_opening import open_servers
+
+            file = options["gateway"]
+            gateway = await stack.enter_async_context(open_servers(servers_in(file, err.line), err, file))
             offered = ServedTools(gateway.registry, None, options)
         contexts = OpenContexts()
         stack.push_async_callback(contexts.close)
@@ -228,25 +235,6 @@ async def _serve_in_loop(
             err.flush()
 
         return await _run_server(_server(own, target, offered, gateway), place, announce)
-
-
-async def _open_gateway(stack: AsyncExitStack, options: dict[str, Any], err: Printer) -> Gateway:
-    """Connect to the servers of a gateway, as long as the stack is open.
-
-    Raises:
-        WrongUse: the file can't be used, or none of them can be reached.
-    """
-    from .gateway_config import servers_in
-    from .gateway_opening import open_servers
-
-    file = options["gateway"]
-    return await stack.enter_async_context(open_servers(servers_in(file, err.line), err, file))
-
-
-def _why_not_served(error: OSError, place: Address | Streams) -> str:
-    if isinstance(place, tuple):
-        return f"can't serve: {error.strerror or error}"
-    return why_not_served(error, place.host, place.port)
 
 
 def _warn_of_failing_tools(own: Handlers, context: Mapping[Any, Any] | None, err: Printer) -> None:

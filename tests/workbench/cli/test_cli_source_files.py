@@ -2,11 +2,9 @@
 
 import importlib
 import os
-import pkgutil
 import sys
 import zipfile
 import zipimport
-from importlib.machinery import EXTENSION_SUFFIXES
 
 import pytest
 
@@ -129,33 +127,6 @@ def test_modules_beside_a_named_file_are_its_own(tmp_path):
         write(tmp_path / "elsewhere" / "beside_of_tests.py", "VALUE = 2\n", 2_000_000_000)
         assert files.have_changed()
         assert files.import_again(lambda: importlib.import_module("beside_of_tests").VALUE) == 2
-
-
-def test_the_modules_of_folders_are_those_that_pkgutil_lists(tmp_path):
-    folder = tmp_path / "folder"
-    for name in (
-        "b.py",
-        "a.txt",
-        "plain",
-        "package/__init__.py",
-        "nothing/c.py",
-        f"d{EXTENSION_SUFFIXES[0]}",
-        "__init__.py",
-        "e.f.py",
-        ".g.py",
-        "h.i/__init__.py",
-    ):
-        write(folder / name, "")
-    with zipfile.ZipFile(tmp_path / "packed.zip", "w") as packed:
-        packed.writestr("inside.py", "")
-    folders = [str(folder), str(tmp_path / "gone"), str(tmp_path / "packed.zip"), str(folder)]
-    found = _modules_in(folders)
-    assert found == ["b", "d", "package", "inside"]
-    assert set(found) == {module.name for module in pkgutil.iter_modules(folders)}
-    # Not of a zip in which nothing was looked up since caches were emptied: pkgutil itself fails there.
-    folders = [*filter(os.path.isdir, sys.path)]
-    here = {module.name for module in pkgutil.iter_modules(folders) if module.name in sys.modules}
-    assert here <= set(_modules_in(sys.path))
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need a right of their own there")
