@@ -6,10 +6,11 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from .grammar_errors import grammar_errors
 from .language import Base, Language, TypeField
 from .nodes import LONGEST_NAME, calls_in, children_of, declare, nodes_in, read_tree, span_of, text_of
 from .parsing import parse_tree
-from .snippets import wrapped_problems
+from .snippets import SnippetReader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -151,4 +152,5 @@ class BraceLanguage(Language):
         """List the syntax errors of a snippet without running it."""
         source = code.encode(errors="replace")
         text = self.prepared(source).decode(errors="replace")
-        return wrapped_problems(text, self.grammar_of(source), self.wrappers[context], self.tokens, context)
+        reader = SnippetReader(self.grammar_of(source), self.tokens, self.wrappers[context])
+        return grammar_errors(text, reader, context)

@@ -7,7 +7,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
-from .snippets import wrapped_problems
+from .grammar_errors import grammar_errors
+from .snippets import SnippetReader
 from .words import has_word
 
 if TYPE_CHECKING:
@@ -255,7 +256,8 @@ class Language:
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List the syntax errors of a snippet without running it."""
-        return wrapped_problems(code, self.grammar, self.wrappers[context], self.tokens, context)
+        reader = SnippetReader(self.grammar, self.tokens, self.wrappers[context])
+        return grammar_errors(code, reader, context)
 
 
 BRACKETS = r"[\[\](){}]"

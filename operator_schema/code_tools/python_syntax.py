@@ -8,8 +8,9 @@ import textwrap
 import warnings
 from typing import TYPE_CHECKING, cast
 
+from .brackets import MOST_PROBLEMS, repair, wrong_brackets
 from .parsing import parse_tree
-from .snippets import MOST_PROBLEMS, SyntaxProblem, brackets_put_right
+from .snippets import SnippetReader, SyntaxProblem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -243,7 +244,7 @@ _HEADS = {
 
 def _remove_error(text: str, error: SyntaxError, context: Context, tokens: re.Pattern[str]) -> str:
     """Remove an error from a text without moving any line; if that isn't possible, return the same text."""
-    balanced = brackets_put_right(text, tokens, "tree_sitter_python")
+    balanced = repair(text, wrong_brackets(text, SnippetReader("tree_sitter_python", tokens)))
     if balanced != text or context == "expression":
         return balanced
     lines = text.split("\n")

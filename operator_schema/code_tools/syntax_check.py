@@ -10,10 +10,11 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from .. import CallError
+from .brackets import unpaired_brackets
 from .language import LANGUAGES, language_named
-from .parsing import SlowParseError, parse_tree
+from .parsing import SlowParseError
 from .results import SyntaxCheck, SyntaxErrorShown
-from .snippets import Snippet, SyntaxProblem, bracket_problem, broken_bytes
+from .snippets import Snippet, SnippetReader, SyntaxProblem
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,8 +121,8 @@ def _errors_in(problems: Sequence[SyntaxProblem]) -> list[SyntaxProblem]:
 
 def _count_broken(code: str, language: str) -> int:
     """Return how many bytes of a snippet the grammar of a language can't read."""
-    root = parse_tree(language_named(language).grammar, code.encode(errors="replace"))
-    return broken_bytes(root)
+    reader = language_named(language)
+    return SnippetReader(reader.grammar, reader.tokens).count_broken(code)
 
 
 class Checking(NamedTuple):
@@ -191,8 +192,8 @@ def _judge_snippet(checking: Checking) -> JudgedSnippet:
         judged = best_language(code, checking.context, checking.languages)
     else:
         language = checking.languages[0]
-        unbalanced = bracket_problem(code, language_named(language).tokens)
-        judged = JudgedSnippet(language, [] if unbalanced is None else [unbalanced])
+        unpaired = unpaired_brackets(code, language_named(language).tokens)
+        judged = JudgedSnippet(language, [one.problem for one in unpaired[:1]])
     if checking.place is None or _errors_in(judged.problems):
         return judged
     found = _errors_in(language_named(judged.language).problems(checking.place.text, "file"))
