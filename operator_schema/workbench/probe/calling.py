@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .watching import ProbeLimits, ServerWatcher
 
 _MOST_LOST: Final = 3
-"""Crashes of one tool, after which it isn't called any more; a call that hangs counts twice."""
+"""The number of crashes of one tool after which it isn't called any more; a hang counts twice."""
 
 _MOST_LOST_IN_ALL: Final = 60
 

@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     from .parts import ArgumentPart, Path
 
 CallKind: TypeAlias = Literal["valid", "invalid", "hostile"]
-"""`valid`: the schema allows it · `invalid`: it doesn't · `hostile`: it allows it, and promises no answer."""
+"""`valid`: the schema allows it · `invalid`: it does not · `hostile`: allowed, but a server may refuse it."""
 
 _ABSENT: Final = object()
 _GENERATED: Final = "what the schema allows"
 _UNKNOWN_KEY: Final = "probe_unknown_key"
 _LARGE: Final = 10_000
-"""A size from which a number may be too large for a server."""
+"""The least number that may be too large for a server."""
 
 
 @dataclass(frozen=True)

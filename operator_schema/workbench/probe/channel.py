@@ -30,7 +30,7 @@ _MOST_ERRORS: Final = 4000
 _CHUNK: Final = 2**16
 _SECONDS_TO_END: Final = 2.0
 _PATIENCE: Final = 3
-"""Times the seconds of a call in which the end of its answer has to come, as long as parts of it do."""
+"""While parts of an answer come, its end is waited for so many times as long as usual."""
 
 
 class Channel(ABC):

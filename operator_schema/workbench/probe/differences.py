@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from .parts import ArgumentPart, Path
 
 ABSENT: Final = object()
-"""In the place of a value that isn't there."""
+"""Stands for the value of a part that is left out."""
 
 _MOST_CONTEXTS: Final = 12
 _FREE_TEXTS: Final = ("probe", "Lorem ipsum", "Q7 x-y")
-"""Texts that have nothing in common: where all of them are taken, any text is."""
+"""Texts without anything in common: a server that takes all of them takes any text."""
 
 _SEVERAL_TEXTS: Final = ("5", "+49 30 123456", "ada@example.com", "https://example.com/a", "2026-01-31", "a")
-"""Texts of several kinds, of which most programs take one."""
+"""Texts of several kinds: most programs take one of them."""
 
 _OWN: Final = frozenset({"empty list"})
-"""Traits because of which a call without the part is the one that is taken."""
+"""Traits of values beside which a call without the part is accepted."""
 
 _FREE_NUMBERS: Final = (1, 2, 7, 1000)
 _RISING: Final = (2, 3, 5, 8, 13, 21, 32, 100, 1000, 10_000, 100_000)
 _LEAST_READ: Final = 32
 _LEAST_CHANGED: Final = 10_000
-"""Up to where numbers have to be taken before a limit is the server's: shorter lists have an end, too."""
+"""The least accepted number after which a limit is a fault: smaller limits may be the length of a list."""
 
 _LARGE: Final = 32
 _FAR: Final = 1000

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .parts import ArgumentPart, Path
 
 _MOST_KEPT: Final = 8
-"""Values of one key."""
+"""The maximum number of values of one key."""
 
 _MOST_TRIED: Final = 6
 _MOST_OF_ANY: Final = 24

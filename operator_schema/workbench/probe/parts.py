@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 Path = tuple[str | int, ...]
-"""Keys and indexes, from the arguments as a whole."""
+"""Keys and indexes that lead from the arguments to a part."""
 
 _DEEPEST: Final = 6
 _MOST_PARTS: Final = 80
@@ -38,7 +38,7 @@ FORMATS: Final[Mapping[str, list[str]]] = {
     "regex": ["a+"],
     "json-pointer": ["/a"],
 }
-"""Format to samples of it: where there are several, they are forms of one value, or days of one calendar."""
+"""Samples of each format: several are forms of one value, or days of one calendar."""
 
 
 class ArgumentPart(NamedTuple):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 _LARGEST: Final = 2**53 - 1
-"""Integers beyond aren't the same in all programs: RFC 8259, section 6."""
+"""The largest integer that is the same in all programs: RFC 8259, section 6."""
 
 _SMALL: Final = 1000
 _LONG: Final = 100_000
@@ -32,7 +32,7 @@ HOSTILE: Final = (
     "x" * _LONG,
 )
 FEW_HOSTILE: Final = ("a\x00b", "'; --")
-"""For parts inside of parameters."""
+"""Hostile texts for parts inside of parameters."""
 
 SAMPLES: Final[tuple[Any, ...]] = ("x", "5", 5, 1.5, True, None, [], {})
 FEW_SAMPLES: Final[tuple[Any, ...]] = ("5", 5, None, [])
@@ -41,10 +41,10 @@ _COERCED: Final[Mapping[str, tuple[Any, ...]]] = {
     "array": ("[]", "a,b"),
     "object": ("{}",),
 }
-"""Type to values of other types, which some programs take for it."""
+"""Values of other types that some programs convert to a type."""
 
 _UNLIKELY: Final = ("", "!", "probe probe")
-"""Texts of which a pattern hardly allows all."""
+"""Texts that hardly any pattern allows together."""
 
 _ENDS: Final = f"{digits}{ascii_lowercase}{ascii_uppercase}"
 _MOST_ITEMS: Final = 50
@@ -52,7 +52,7 @@ _FEW_KEYS: Final = 3
 _FEW_CHOICES: Final = 2
 _NUMBERS: Final = (0, 1, -1, 1000, 10**6, 2**31, _LARGEST)
 TEXTS: Final = ("a b", "\u00e9", "\u6f22", "\U0001f600", "a" * 300, "a" * 2000)
-"""Of letters outside of ASCII, of each number of bytes in UTF-8, and long ones."""
+"""Texts with letters of each number of bytes in UTF-8, and long texts."""
 
 _QUOTED: Final = re.compile(r"['\"`]([^'\"`\n]{1,60})['\"`]")
 _PATH_NAME: Final = re.compile(r"path|file|dir|folder|repo|source|destination", re.IGNORECASE)

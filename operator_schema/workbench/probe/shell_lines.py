@@ -35,7 +35,7 @@ _INITIALIZED: Final = '{"jsonrpc":"2.0","method":"notifications/initialized"}'
 
 
 _SHOWN_VARIABLES: Final = frozenset({"PATH", "PYTHONPATH", "NODE_PATH"})
-"""Where programs and modules are found: values that aren't secret."""
+"""Variables with the places of programs and modules, which aren't secret."""
 
 _ASKED: Final = "give its value"
 
