@@ -8,7 +8,7 @@ from string import ascii_lowercase, ascii_uppercase, digits
 from typing import TYPE_CHECKING, Any, Final
 
 from ...json_values import is_array, is_object, to_json_text
-from .parts import FORMATS, choices_of, limits_of, members_of, type_names
+from .parts import FORMATS, choices_of, is_number, limits_of, members_of, type_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -143,7 +143,7 @@ def values_beyond(schema: Mapping[str, Any], value: Any) -> Iterator[Any]:
     for each in choices[:_FEW_CHOICES]:
         if isinstance(each, str):
             yield from (each.swapcase(), f"{each}x", f" {each}")
-    numbers = [each for each in choices if isinstance(each, (int, float)) and not isinstance(each, bool)]
+    numbers = [each for each in choices if is_number(each)]
     yield from (max(numbers) + 1,) if numbers else ()
 
 
@@ -188,7 +188,7 @@ def _different_items(schema: Mapping[str, Any], value: list[Any], size: int) -> 
     others: list[Any] = choices_of(items) if is_object(items) else []
     if not others and isinstance(first, str):
         others = [f"{first[:-1]}{character}" for character in _ENDS]
-    elif not others and isinstance(first, (int, float)) and not isinstance(first, bool):
+    elif not others and is_number(first):
         others = [first + step for step in range(size)]
     different = {to_json_text(each): each for each in [*value, *others]}
     if len(different) >= size:
