@@ -27,7 +27,7 @@ from operator_schema.workbench.cli.module_loading import WrongUse
 from operator_schema.workbench.cli.text_files import json_in
 from operator_schema.workbench.cli.typed_values import value_of
 from operator_schema.workbench.inspector.tried_calls import TriedCalls
-from operator_schema.workbench.probe.channel import _read
+from operator_schema.workbench.probe.channel import read_message
 
 CALL = '{"name": "pay", "arguments": {"amount": 1, "amount": 1000}}'
 
@@ -148,8 +148,8 @@ def test_a_message_over_http_is_refused():
 
 
 def test_a_message_of_a_probed_server_is_noise():
-    assert _read(b'{"jsonrpc": "2.0", "id": 1, "result": {}}') is not None
-    assert _read(b'{"jsonrpc": "2.0", "id": 1, "result": {"a": 1, "a": 2}}') is None
+    assert read_message(b'{"jsonrpc": "2.0", "id": 1, "result": {}}') is not None
+    assert read_message(b'{"jsonrpc": "2.0", "id": 1, "result": {"a": 1, "a": 2}}') is None
 
 
 def test_arguments_of_a_stream_stay_text_for_the_decoder():

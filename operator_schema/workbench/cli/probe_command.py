@@ -302,7 +302,7 @@ def _annotation(found: FoundFault) -> Annotation:
 
 
 def _write_reports(report: ProbeReport, left: Sequence[FoundFault], options: Mapping[str, Any]) -> None:
-    from ..probe.reports import as_html, as_junit
+    from ..probe.report_files import as_html, as_junit
 
     if options["junit"] is not None:
         failing = levels_from(_LEVELS, options["fail_on"])

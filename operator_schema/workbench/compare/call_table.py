@@ -68,7 +68,8 @@ def call_table(file: str) -> Generator[Callable[[Sequence[CallRow]], None]]:
             yield add
             _written(file, finish)
         except BaseException:  # also after an interrupt: it is closed before it is deleted
-            _abandon(writer)
+            with suppress(OSError):  # the disk may still be full
+                writer.close()
             raise
         _written(file, stack.close)
 
@@ -80,12 +81,6 @@ def _written(file: str, write: Callable[[], Any]) -> Any:
         reason = os.strerror(error.errno) if error.errno else str(error)
         message = f"{file} can't be written: {reason}; nothing of it was kept"
         raise TableError(message) from None
-
-
-def _abandon(writer: Any) -> None:
-    """Close a file that is deleted next, in any state."""
-    with suppress(OSError):  # the disk may still be full
-        writer.close()
 
 
 def _schema() -> Any:

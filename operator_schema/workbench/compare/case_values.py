@@ -399,27 +399,9 @@ class _Keys:
         Returns:
             None in place of a key if nothing is known about it except that it may exist.
         """
-        judges = self.search.judges
-        if any(
-            is_object(part.argument) and not part.argument.keys().isdisjoint(_CHOICES) for part in self.limits
-        ):
-            return []
-        asked = [CasePart(part.document, part.argument) for part in self.limits]
-        if wanted is not None and wanted.keyword == "propertyNames":
-            asked.append(CasePart(wanted.document, wanted.argument, is_met=False))
-        named = self.search.solve(asked, frozenset({"string"}))
-        if named is NO_VALUE_EXISTS:
-            return []
-        candidates = [each for each in (named, *_FREE_KEYS) if isinstance(each, str)]
-        candidates += [text for each in self.patterns if (text := matching(each)) is not None]
-        candidates = [
-            key
-            for key in candidates
-            if key not in self.names
-            and all(judges[each.document].fits(each.schema, key) is each.is_met for each in asked)
-        ]
+        names = self._free_names(wanted)
         found: list[tuple[str | None, Any]] = []
-        for size in range(len(self.patterns) + 1):
+        for size in range(len(self.patterns) + 1) if names is not None else ():
             for matched in map(frozenset, combinations(sorted(self.patterns), size)):
                 rules = self.rules(None, matched)
                 if wanted is not None and wanted.keyword != "propertyNames":
@@ -428,9 +410,30 @@ class _Keys:
                     rules.append(_broken(wanted))
                 value = self.search.solve(rules)
                 if value is not NO_VALUE_EXISTS:
-                    key = next((each for each in candidates if self.matched(each) == matched), None)
+                    key = next((each for each in names or () if self.matched(each) == matched), None)
                     found.append((key, UNDECIDED if key is None else value))
         return found
+
+    def _free_names(self, wanted: CasePart | None) -> list[str] | None:
+        """Return some keys that no schema names; None if an object can't have such a key."""
+        arguments = [part.argument for part in self.limits]
+        if any(is_object(each) and not each.keys().isdisjoint(_CHOICES) for each in arguments):
+            return None
+        asked = [CasePart(part.document, part.argument) for part in self.limits]
+        if wanted is not None and wanted.keyword == "propertyNames":
+            asked.append(CasePart(wanted.document, wanted.argument, is_met=False))
+        known = self.search.solve(asked, frozenset({"string"}))
+        if known is NO_VALUE_EXISTS:
+            return None
+        candidates = [known, *_FREE_KEYS, *map(matching, self.patterns)]
+        judges = self.search.judges
+        return [
+            key
+            for key in candidates
+            if isinstance(key, str)
+            and key not in self.names
+            and all(judges[each.document].fits(each.schema, key) is each.is_met for each in asked)
+        ]
 
     def _is_option(self, part: CasePart, key: str | None, matched: frozenset[str]) -> bool:
         if part.keyword == "patternProperties":

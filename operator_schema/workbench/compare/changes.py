@@ -146,22 +146,23 @@ def compare(old: Tools, new: Tools, *, on_compared: Callable[[], object] | None 
     Raises:
         SchemaError: a schema can't be read.
     """
-    before, after = (_as_snapshot(tools).by_name() for tools in (old, new))
+    snapshots = [tools if isinstance(tools, Snapshot) else snapshot_of(tools) for tools in (old, new)]
+    before, after = (each.by_name() for each in snapshots)
     removed = [before[name] for name in before if name not in after]
     added = [after[name] for name in after if name not in before]
     gone = [*_removed(removed, added)]
     successors = {change.after for change in gone if change.code == "renamed"}
-    changes = [*gone, *_added([tool for tool in added if tool.name not in successors])]
+    new_names = [tool.name for tool in added if tool.name not in successors]
+    changes = [
+        *gone,
+        *[Change(each, "wider", "send", "added", (), "not there", "added") for each in new_names],
+    ]
     for name in before.keys() & after.keys():
         changes += _changes_of_tool(before[name], after[name])
         if on_compared is not None:
             on_compared()
     changes.sort(key=lambda change: (LEVELS.index(change.level), change.tool, [*map(str, change.path)]))
     return Comparison(tuple(changes))
-
-
-def _as_snapshot(tools: Tools) -> Snapshot:
-    return tools if isinstance(tools, Snapshot) else snapshot_of(tools)
 
 
 def _removed(removed: list[ToolSnapshot], added: list[ToolSnapshot]) -> Iterator[Change]:
@@ -176,11 +177,6 @@ def _removed(removed: list[ToolSnapshot], added: list[ToolSnapshot]) -> Iterator
 def _is_renamed(old: ToolSnapshot, new: ToolSnapshot) -> bool:
     is_same = is_same_json(old.input_schema, new.input_schema)
     return is_same and (old.description == new.description or bool(old.input_schema.get("properties")))
-
-
-def _added(added: list[ToolSnapshot]) -> Iterator[Change]:
-    for tool in added:
-        yield Change(tool.name, "wider", "send", "added", before="not there", after="added")
 
 
 def _changes_of_tool(old: ToolSnapshot, new: ToolSnapshot) -> Iterator[Change]:
@@ -390,15 +386,11 @@ def _undescribed(
     places = [_with_stars(change.path) for change in said]
     found: list[Change] = []
     for each in written:
-        if _is_note(each.keyword):
+        if each.keyword in KEYWORDS and KEYWORDS[each.keyword].says == "note":
             found.append(_of_note(tool, side, each))
         elif each.path not in known and not _is_described(_with_stars(each.path), each.keyword, places):
             found.append(_of_keyword(tool, side, each, more))
     return found
-
-
-def _is_note(keyword: str) -> bool:
-    return keyword in KEYWORDS and KEYWORDS[keyword].says == "note"
 
 
 def _with_stars(path: tuple[str | int, ...]) -> tuple[str, ...]:

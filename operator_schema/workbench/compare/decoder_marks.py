@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from ...engine import LOCAL_DATETIME, LOCAL_TIME, DocumentCodec, Renderer, shipped_leaf, step
 from ...json_values import is_array, is_object
@@ -63,11 +63,6 @@ def format_leaves() -> Mapping[str, SchemaLeaf[Any]]:
     return {name: leaf for name, leaf in said.items() if name != "None"}
 
 
-def _format_of(leaf: SchemaLeaf[Any]) -> str | None:
-    """Return the format that represents a leaf, if it is in `text_leaves`."""
-    return next((name for name, known in text_leaves().items() if known.decode is leaf.decode), None)
-
-
 def is_leaf_format(name: object) -> bool:
     """Return whether a format represents a leaf in `text_leaves`."""
     return isinstance(name, str) and name.startswith(_FORMAT)
@@ -83,7 +78,8 @@ class _MarkingRenderer(Renderer):
         return _with_mark(document, NULL_MARK) if field.absent_is_none else document
 
     def leaf(self, node: LeafNode) -> dict[str, Any]:
-        document, name = super().leaf(node), _format_of(node.leaf)
+        document, leaves = super().leaf(node), text_leaves().items()
+        name = next((name for name, known in leaves if known.decode is node.leaf.decode), None)
         return document if name is None else _with_mark(document, name.removeprefix(_FORMAT))
 
     def union(self, node: UnionNode) -> dict[str, Any]:
@@ -149,7 +145,7 @@ def _found(value: Any, where: str) -> Iterator[tuple[str, list[str]]]:
     elif is_object(value):
         for key, inner in value.items():
             if isinstance(inner, tuple):
-                yield where, list(inner)
+                yield where, [*cast("tuple[str, ...]", inner)]
             else:
                 yield from _found(inner, step(where, key))
 

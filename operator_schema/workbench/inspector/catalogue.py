@@ -18,7 +18,6 @@ from .pasted_answers import provider_named
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...findings import Finding
     from ...providers import ToolReport
     from ...tools import Tool
     from .subject import Subject
@@ -148,8 +147,10 @@ def sent_to(provider: Provider, tool: Tool[..., Any], *, strict: bool) -> dict[s
     is_strict = strict and provider.dialect is not None
     (report,) = provider.report([tool], strict=is_strict).tools
     refused = [finding_as_dict(finding) for finding in report.refused]
+    losses = sorted(report.losses, key=lambda loss: _WORST_FIRST.index(loss.code))
+    enabled = tool.with_(enabled=True)
     try:
-        body = provider.request(tool.with_(enabled=True) if not is_strict else _strictly(tool))
+        body = provider.request(Toolset(enabled).offer(strict=True) if is_strict else enabled)
     except SchemaError as error:
         body, refused = {}, refused or [finding_as_dict(finding) for finding in error.findings]
     rows = side_by_side(lines_of(tool.definition()), lines_of(tool_in(body))) if body else []
@@ -161,18 +162,10 @@ def sent_to(provider: Provider, tool: Tool[..., Any], *, strict: bool) -> dict[s
         "tokens": report.tokens,
         "bytes": report.size,
         "refused": refused,
-        "losses": [finding_as_dict(loss) for loss in sorted(report.losses, key=_badness)],
+        "losses": [finding_as_dict(loss) for loss in losses],
         "rows": rows,
         "body": body,
     }
-
-
-def _badness(loss: Finding) -> int:
-    return _WORST_FIRST.index(loss.code)
-
-
-def _strictly(tool: Tool[..., Any]) -> Any:
-    return Toolset(tool.with_(enabled=True)).offer(strict=True)
 
 
 def tool_in(body: dict[str, Any]) -> Any:

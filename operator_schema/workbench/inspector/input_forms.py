@@ -54,8 +54,9 @@ class _Forms:
         self._room -= 1
         if self._room < 0 or not is_object(schema):
             return {"kind": "json"}
-        about = {name: _short(schema[name]) for name in _KEPT if name in schema}
-        return {**self._shape(schema), **about}
+        kept = {name: schema[name] for name in _KEPT if name in schema}
+        texts = {name: clip(text, _LONGEST_TEXT) for name, text in kept.items() if isinstance(text, str)}
+        return {**self._shape(schema), **kept, **texts}
 
     def _shape(self, schema: dict[str, Any]) -> dict[str, Any]:
         if "$ref" in schema:
@@ -81,7 +82,9 @@ class _Forms:
     def _object(self, schema: dict[str, Any]) -> dict[str, Any]:
         properties, others = schema.get("properties"), schema.get("additionalProperties")
         if not is_object(properties) or not properties:
-            return {"kind": "map", "value": self._field(others)} if is_object(others) else _empty(others)
+            if is_object(others):
+                return {"kind": "map", "value": self._field(others)}
+            return {"kind": "object", "fields": []} if others is False else {"kind": "json"}
         required = schema.get("required")
         needed = {key for key in required if isinstance(key, str)} if is_array(required) else set[str]()
         fields = [
@@ -98,12 +101,3 @@ class _Forms:
         found = resolve_pointer(self._document, target)
         self._names.setdefault(target, None if found is None else found[1])
         return {"kind": "reference", "name": target}
-
-
-def _empty(others: Any) -> dict[str, Any]:
-    """Return the field of an object without further information; a closed one has no fields."""
-    return {"kind": "object", "fields": []} if others is False else {"kind": "json"}
-
-
-def _short(value: Any) -> Any:
-    return clip(value, _LONGEST_TEXT) if isinstance(value, str) else value

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from .checks import AnswerFault
     from .evidence import Evidence
     from .outcomes import ProbedOutcome
+    from .reports import Plan
     from .subject import Server
     from .watching import ProbeLimits, ServerWatcher
 
 _MOST_LOST: Final = 3
-"""Crashes of one tool, after which it isn't called any more; a call that hangs counts twice."""
+"""The number of crashes of one tool after which it isn't called any more; a hang counts twice."""
 
 _MOST_LOST_IN_ALL: Final = 60
 
@@ -232,6 +233,11 @@ class ToolCaller:
         """Count the outcome of a valid call."""
         if call.kind == "valid":
             self.tallies.setdefault(call.tool, CallTally()).add(outcome)
+
+    def with_numbers(self, plan: Plan) -> Plan:
+        """Return a plan with the numbers of valid calls: those that were made, and those that succeeded."""
+        tally = self.tallies.get(plan.tool, CallTally())
+        return plan._replace(made=tally.made, succeeded=tally.succeeded)
 
     def hear_noise(self, tool: str | None, steps: list[Step]) -> None:
         """Note lines on the channel that aren't messages."""

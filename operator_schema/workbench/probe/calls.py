@@ -21,7 +21,7 @@ from ...json_values import (
 )
 from ...message_text import show_path
 from .drawing import near_misses_of, valid_arguments_of
-from .parts import FORMATS, choices_of, example_of, paths_in, placed, removed, type_names, value_at
+from .parts import FORMATS, choices_of, example_of, is_number, paths_in, placed, removed, type_names, value_at
 from .sample_values import (
     FEW_HOSTILE,
     FEW_SAMPLES,
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     from .parts import ArgumentPart, Path
 
 CallKind: TypeAlias = Literal["valid", "invalid", "hostile"]
-"""`valid`: the schema allows it · `invalid`: it doesn't · `hostile`: it allows it, and promises no answer."""
+"""`valid`: the schema allows it · `invalid`: it does not · `hostile`: allowed, but a server may refuse it."""
 
 _ABSENT: Final = object()
 _GENERATED: Final = "what the schema allows"
 _UNKNOWN_KEY: Final = "probe_unknown_key"
 _LARGE: Final = 10_000
-"""A size from which a number may be too large for a server."""
+"""The least number that may be too large for a server."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Call:
 
     def magnitude(self) -> int:
         """Return the size of its largest number; 0 if every server can handle numbers of that size."""
-        sizes = [abs(value) for _, value in paths_in(self.arguments) if _is_number(value)]
+        sizes = [abs(value) for _, value in paths_in(self.arguments) if is_number(value)]
         return int(max([0, *[size for size in sizes if size > _LARGE]]))
 
     def key(self) -> str:
@@ -346,7 +346,3 @@ def _with_samples(schema: Any) -> Any:
         others = [each for each in types if each != "string"]
         return {"anyOf": [{"enum": samples}, {**schema, "type": others}]} if others else {"enum": samples}
     return {key: _with_samples(inner) for key, inner in schema.items()}
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -30,7 +30,7 @@ _MOST_ERRORS: Final = 4000
 _CHUNK: Final = 2**16
 _SECONDS_TO_END: Final = 2.0
 _PATIENCE: Final = 3
-"""Times the seconds of a call in which the end of its answer has to come, as long as parts of it do."""
+"""While parts of an answer come, its end is waited for so many times as long as usual."""
 
 
 class Channel(ABC):
@@ -68,7 +68,7 @@ class Channel(ABC):
 
     def _take(self, text: bytes) -> None:
         """Take a message of the server: an answer, a request, or something else."""
-        message = _read(text)
+        message = read_message(text)
         if message is None:
             if text.strip():
                 self._add_noise("", text)
@@ -263,7 +263,7 @@ class HttpChannel(Channel):
             self._inbox.put(request, ProbedOutcome("closed", "the response ended without an answer"))
         except urllib.error.HTTPError as error:
             text = error.read(_MOST_ERRORS)
-            message = _read(text)
+            message = read_message(text)
             if message is not None and "error" in message:
                 outcome = ProbedOutcome("error", message["error"], len(text))
             else:
@@ -419,7 +419,7 @@ def _line_of(message: Any) -> bytes:
     return json.dumps(message, separators=(",", ":")).encode() + b"\n"
 
 
-def _read(text: bytes) -> dict[str, Any] | None:
+def read_message(text: bytes) -> dict[str, Any] | None:
     """Return a message of JSON-RPC; None for anything else."""
     try:
         found = read_distinct(text)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ...json_values import is_array, is_object
 from ...message_text import excerpt, one_line, show_path
 from .calls import readable
+from .error_texts import NOTHING_LEARNED, looks_like_error
 from .words import names_in, pattern_of, without_values
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from ...findings import Finding, Severity
     from .calls import Call, ProbedTool
+    from .error_texts import Learned
     from .outcomes import ProbedOutcome
 
 _TOOLS: Final = "https://modelcontextprotocol.io/specification/2025-11-25/server/tools"
@@ -23,7 +24,7 @@ _SCHEMA: Final = "https://modelcontextprotocol.io/specification/2025-11-25/schem
 _TRANSPORTS: Final = "https://modelcontextprotocol.io/specification/2025-11-25/basic/transports"
 _CANCEL: Final = "https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/cancellation"
 _NOT_FOR_TOOLS: Final = frozenset({-32601, -32603, 0})
-"""Codes of JSON-RPC that say nothing of a tool; -32602 and those of a server itself may."""
+"""Codes of JSON-RPC for errors of a server; -32602 and the server's own codes are for errors of a tool."""
 
 
 class Check(NamedTuple):
@@ -91,7 +92,7 @@ _ROWS: Final = (
 )  # fmt: skip
 
 CHECKS: Final = {check.code: check for check in _ROWS}
-"""Code to check; beside these there are the codes of `lint`."""
+"""The checks by code; findings about definitions have the codes of `lint`."""
 
 
 class AnswerFault(NamedTuple):
@@ -195,125 +196,10 @@ _OF_RESULT: Final = re.compile(
     r"\bvalidation errors? for (?:DictModel\b|\w+Output\b)",
     re.IGNORECASE,
 )
-"""What the SDKs of MCP write if a result doesn't fit the output schema, which they check themselves."""
-
-_ERROR_NAME: Final = re.compile(
-    r"^[\W_]*(?:[A-Za-z]+ ){0,2}(?:errors?\b\s*(?::|[a-z])|\w+(?:Error|Exception)\b|traceback \()",
-    re.IGNORECASE,
-)
-"""How programs begin the text of an error, whatever language the rest is in."""
-
-_OPENING: Final = re.compile(r"^[\W_]*([^\W\d_][^\d:\n]{1,30}?) ?[:!]")
-_LEAST_ALIKE: Final = 2
-"""Different refusals that have to begin alike before other texts that begin so are taken for errors."""
-
-_MOST_KEYS: Final = 3
-"""Of an object that is only an error."""
-
-_MOST_TEXTS: Final = 20
-_LEAST_LETTERS: Final = 3
-_VERDICTS: Final = frozenset({"valid", "isValid", "is_valid"})
-
+"""The texts of the SDKs of MCP about a result that doesn't fit the output schema."""
 
 _STACK_TRACE: Final = re.compile(r"Traceback \(most recent call last\)|\n\s+at \S.*:\d+:\d+\)?(?:\n|$)")
-"""Of Python, and of JavaScript: what a model can't use."""
-
-
-@dataclass
-class Learned:
-    """Remembers the texts of the errors and of the other answers of a server.
-
-    Attributes:
-        refusals: patterns of the texts of errors that are flagged.
-        openings: the first words of such texts, each with the patterns that begin with them.
-        answers: tool to texts of its other answers, and whether they are data.
-        reasons: tool to the patterns of its errors for valid calls.
-    """
-
-    refusals: set[str] = field(default_factory=set[str])
-    openings: dict[str, set[str]] = field(default_factory=dict[str, "set[str]"])
-    answers: dict[str, list[tuple[str, bool]]] = field(default_factory=dict[str, "list[tuple[str, bool]]"])
-    reasons: dict[str, set[str]] = field(default_factory=dict[str, "set[str]"])
-
-    def learn(self, tool: ProbedTool, call: Call, outcome: ProbedOutcome) -> None:
-        """Remember the text of the answer to a call."""
-        if outcome.is_lost:
-            return
-        if not outcome.is_flagged:
-            texts = self.answers.setdefault(call.tool, [])
-            if call.kind == "valid" and len(texts) < _MOST_TEXTS:
-                texts.append((without_values(outcome.text, call.arguments), outcome.data is not None))
-            return
-        if call.kind == "valid":
-            self.reasons.setdefault(call.tool, set()).add(pattern_of(outcome.whole_text, call.arguments))
-        pattern = pattern_of(outcome.text, call.arguments, tool.properties)
-        if sum(map(str.isalpha, pattern)) >= _LEAST_LETTERS:
-            self.refusals.add(pattern)
-        if opening := _opening_of(outcome.text, call):
-            self.openings.setdefault(opening, set()).add(pattern)
-
-    def has_refused(self, tool: ProbedTool, call: Call, text: str) -> bool:
-        """Return whether a text reads like errors that are flagged, or begins like several of them."""
-        if pattern_of(text, call.arguments, tool.properties) in self.refusals:
-            return True
-        return len(self.openings.get(_opening_of(text, call), ())) >= _LEAST_ALIKE
-
-
-def _opening_of(text: str, call: Call) -> str:
-    """Return the words of a text before its first colon; empty if there is none, or they name an argument."""
-    found = _OPENING.match(without_values(text, call.arguments))
-    opening = found[1].casefold() if found else ""
-    return "" if names_in(opening, [call.tool, *call.arguments]) else opening
-
-
-NOTHING_LEARNED: Final = Learned()
-
-
-def looks_like_error(tool: ProbedTool, call: Call, outcome: ProbedOutcome, learned: Learned) -> bool:
-    """Return whether a result that isn't flagged is an error, judged by its form or by other answers."""
-    result = outcome.result
-    if result is None or outcome.is_flagged:
-        return False
-    text = outcome.text.strip()
-    if not text or _is_asked_for(text, call.arguments):
-        return False
-    content = result.get("content")
-    if is_array(content) and len(content) > 1:
-        return False
-    if _ERROR_NAME.search(text[:200]) or _is_error_object(outcome.data):
-        return True
-    return learned.has_refused(tool, call, text) or _names_mistake(tool, call, outcome, learned)
-
-
-def _names_mistake(tool: ProbedTool, call: Call, outcome: ProbedOutcome, learned: Learned) -> bool:
-    """Return whether an answer to a wrong call names the wrong part, and no answer to a right call does."""
-    answers = learned.answers.get(tool.name)
-    if call.kind != "invalid" or not answers:
-        return False
-    problems = tool.problems(call.arguments)
-    keys = [step for problem in problems for step in problem.path if isinstance(step, str)]
-    said = names_in(without_values(outcome.text, call.arguments), keys)
-    alike = [text for text, is_data in answers if is_data is (outcome.data is not None)]
-    return bool(said) and not any(names_in(answer, said) for answer in alike)
-
-
-def _is_asked_for(text: str, value: Any) -> bool:
-    """Return whether a text repeats an argument, or contains one that looks like an error."""
-    if isinstance(value, str):
-        one, other = text.casefold(), value.casefold()
-        return one in other or (len(other) > 2 and _ERROR_NAME.search(value) is not None and other in one)  # noqa: PLR2004  # fewer are there by chance
-    inner = value.values() if is_object(value) else value if is_array(value) else ()
-    return any(_is_asked_for(text, each) for each in inner)
-
-
-def _is_error_object(value: Any) -> bool:
-    if not is_object(value):
-        return False
-    if not _VERDICTS.isdisjoint(value):
-        return False  # that what was asked about is wrong is the answer
-    error = value.get("error") if len(value) <= _MOST_KEYS else None
-    failed = value.get("success") is False or value.get("ok") is False
-    return failed or (isinstance(error, str) and bool(error)) or (is_object(error) and bool(error))
+"""A stack trace of Python or of JavaScript, which a model can't use."""
 
 
 def _unflagged_error(
@@ -359,7 +245,7 @@ def _place(problem: Finding) -> tuple[str | int, ...]:
 # --- wrong calls of one tool together ------------------------------------------------------------
 
 _FEW: Final = 3
-"""Wrong calls that have to be refused in one way before the text is blamed."""
+"""The number of wrong calls with the same error after which its text is a fault."""
 
 
 def mistake_of(tool: ProbedTool, call: Call) -> tuple[str, tuple[str | int, ...]] | None:
@@ -418,4 +304,4 @@ def says_one_thing(
 ANSWER_CHECKS: Final[
     tuple[Callable[[ProbedTool, Call, ProbedOutcome, Learned], Iterator[AnswerFault]], ...]
 ] = (_bad_result, _wrong_result, _unflagged_error, _internal_error, _invalid_accepted)
-"""Those that need one answer only."""
+"""The checks of a single answer."""

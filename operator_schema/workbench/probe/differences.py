@@ -8,7 +8,18 @@ from ...json_values import choice_key, is_array, is_object
 from ...message_text import excerpt
 from .calls import has_place
 from .checks import AnswerFault
-from .parts import FORMATS, choices_of, limits_of, members_of, paths_in, placed, removed, type_names, value_at
+from .parts import (
+    FORMATS,
+    choices_of,
+    is_number,
+    limits_of,
+    members_of,
+    paths_in,
+    placed,
+    removed,
+    type_names,
+    value_at,
+)
 from .sample_values import list_sizes
 from .words import pattern_of
 
@@ -21,23 +32,23 @@ if TYPE_CHECKING:
     from .parts import ArgumentPart, Path
 
 ABSENT: Final = object()
-"""In the place of a value that isn't there."""
+"""Stands for the value of a part that is left out."""
 
 _MOST_CONTEXTS: Final = 12
 _FREE_TEXTS: Final = ("probe", "Lorem ipsum", "Q7 x-y")
-"""Texts that have nothing in common: where all of them are taken, any text is."""
+"""Texts without anything in common: a server that takes all of them takes any text."""
 
 _SEVERAL_TEXTS: Final = ("5", "+49 30 123456", "ada@example.com", "https://example.com/a", "2026-01-31", "a")
-"""Texts of several kinds, of which most programs take one."""
+"""Texts of several kinds: most programs take one of them."""
 
 _OWN: Final = frozenset({"empty list"})
-"""Traits because of which a call without the part is the one that is taken."""
+"""Traits of values beside which a call without the part is accepted."""
 
 _FREE_NUMBERS: Final = (1, 2, 7, 1000)
 _RISING: Final = (2, 3, 5, 8, 13, 21, 32, 100, 1000, 10_000, 100_000)
 _LEAST_READ: Final = 32
 _LEAST_CHANGED: Final = 10_000
-"""Up to where numbers have to be taken before a limit is the server's: shorter lists have an end, too."""
+"""The least accepted number after which a limit is a fault: smaller limits may be the length of a list."""
 
 _LARGE: Final = 32
 _FAR: Final = 1000
@@ -72,7 +83,7 @@ def trait_of(part: ArgumentPart, value: Any, plain: Any) -> Trait | None:
         return Trait("null")
     if isinstance(value, bool):  # one of two may be what the tool is about, such as a confirmation
         return Trait("falsy") if part.is_required and not value else None
-    if any(_is_same(value, each) for each in choices_of(part.schema)):
+    if choice_key(value) in map(choice_key, choices_of(part.schema)):
         return Trait("choice")
     if is_array(value):
         return _trait_of_list(part, value)
@@ -80,7 +91,7 @@ def trait_of(part: ArgumentPart, value: Any, plain: Any) -> Trait | None:
         return Trait("form") if value in part.forms else None
     if isinstance(value, str):
         return _trait_of_text(part.schema, value, plain)
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
+    if is_number(value):
         return _trait_of_number(part.schema, value, plain)
     return None
 
@@ -95,10 +106,6 @@ def _trait_of_list(part: ArgumentPart, value: list[Any]) -> Trait | None:
     return (
         Trait("fewest items", ([*value, value[0]],)) if any(len(value) == one for one, _ in sizes) else None
     )
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    return choice_key(one) == choice_key(other)
 
 
 def _trait_of_text(schema: Mapping[str, Any], value: str, plain: Any) -> Trait | None:

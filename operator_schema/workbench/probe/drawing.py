@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger(__name__)
 _NOTHING_FITS: Final = (Unsatisfiable, FailedHealthCheck, InvalidArgument, SchemaError, ValueError)
-"""How Hypothesis and the strategies say that they have no value."""
+"""The exceptions of Hypothesis and of the strategies if no value exists."""
 
 
 @contextmanager

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from .watching import ProbeLimits, ServerWatcher
 
 _LEAST_SECONDS: Final = 2.0
-"""For one fault, to show it again."""
+"""The minimum number of seconds to show one fault again."""
 
 _OVERTIME: Final = 0.05
-"""How much longer than planned faults are shown again."""
+"""The share of the time that is added to show faults again."""
 
 _ONE_CAUSE: Final = frozenset({"unnamed_parameter"})
 """Codes of faults that have one cause in all tools if their details are equal: they are reported once."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from ...json_values import is_array, is_object, to_json_text
 from ...similar_names import fold
 from .calls import Call, has_place
-from .parts import choices_of, placed, type_names
+from .parts import choices_of, is_number, placed, type_names
 from .sequences import Step
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .parts import ArgumentPart, Path
 
 _MOST_KEPT: Final = 8
-"""Values of one key."""
+"""The maximum number of values of one key."""
 
 _MOST_TRIED: Final = 6
 _MOST_OF_ANY: Final = 24
@@ -103,7 +103,7 @@ def scalars(value: Any, path: Path) -> Iterator[tuple[str, Path, Any]]:
     elif is_array(value):
         for index, inner in enumerate(value[:_MOST_ITEMS]):
             yield from scalars(inner, (*path, index))
-    elif isinstance(value, (str, int, float)) and not isinstance(value, bool):
+    elif isinstance(value, str) or is_number(value):
         yield next((step for step in reversed(path) if isinstance(step, str)), _NO_KEY), path, value
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .parts import ArgumentPart
 
 _MOST_VALUES: Final = 3
-"""Values of each parameter that are tried together."""
+"""The maximum number of values of each parameter that are tried together."""
 
 
 def refused_pair(compared: ComparedPart, value: Any) -> AnswerFault | None:

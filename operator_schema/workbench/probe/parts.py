@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard
 
 from ...engine import resolve_pointer
 from ...json_values import is_array, is_object
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 Path = tuple[str | int, ...]
-"""Keys and indexes, from the arguments as a whole."""
+"""Keys and indexes that lead from the arguments to a part."""
 
 _DEEPEST: Final = 6
 _MOST_PARTS: Final = 80
@@ -38,7 +38,7 @@ FORMATS: Final[Mapping[str, list[str]]] = {
     "regex": ["a+"],
     "json-pointer": ["/a"],
 }
-"""Format to samples of it: where there are several, they are forms of one value, or days of one calendar."""
+"""Samples of each format: several are forms of one value, or days of one calendar."""
 
 
 class ArgumentPart(NamedTuple):
@@ -229,10 +229,15 @@ def limits_of(schema: Mapping[str, Any]) -> tuple[Any, Any]:
     found: list[Any] = []
     for key, other, step in (("minimum", "exclusiveMinimum", 1), ("maximum", "exclusiveMaximum", -1)):
         value, beyond = schema.get(key), schema.get(other)
-        if isinstance(beyond, (int, float)) and not isinstance(beyond, bool):
+        if is_number(beyond):
             value = beyond + step
-        found.append(value if isinstance(value, (int, float)) and not isinstance(value, bool) else None)
+        found.append(value if is_number(value) else None)
     return found[0], found[1]
+
+
+def is_number(value: Any) -> TypeGuard[float]:
+    """Return whether a JSON value is a number; true and false aren't."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 # --- a value inside another one ------------------------------------------------------------------

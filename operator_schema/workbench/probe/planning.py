@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .watching import ProbeLimits
 
 _PLANNING: Final = 0.3
-"""The part of the time since the server has started in which tools are read and their calls are planned."""
+"""The part of the time for reading tools and planning their calls, after the server has started."""
 
 
 class PlannedCalls(NamedTuple):

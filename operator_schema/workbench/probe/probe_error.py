@@ -8,7 +8,7 @@ _WAYS: Final = (
     'env={"PYTHONPATH": os.getcwd()} for modules of this folder, and the same for each other variable',
     '--env PYTHONPATH="$PWD" for modules of this folder, and --env NAME=VALUE for each other variable',
 )
-"""How to give modules of this folder, and variables such as a key: in Python, and with the command."""
+"""Advice about modules of this folder and variables such as a key: in Python, and for the command."""
 
 
 class ProbeError(Exception):

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 MEMORY: Final = 4096
-"""Megabytes that each process of a server may have, if nobody says another number."""
+"""The default limit for each process of a server, in megabytes."""
 
 
 def _is_number(value: Any, kinds: type | tuple[type, ...]) -> bool:
@@ -50,7 +50,7 @@ OPTIONS: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
     "headers": ("a dict of names and texts", lambda value: value is None or _is_text_map(value)),
     "on_progress": ("a function", lambda value: value is None or callable(value)),
 }
-"""Options of a probe: what they take, and whether a value is that."""
+"""The options of a probe: the expected value in words, and a check of the value."""
 
 _MAY_BE_SECRET: Final = frozenset({"env", "headers"})
 _ABOVE_0: Final = frozenset({"seconds", "calls", "timeout", "most_bytes", "memory"})

@@ -27,7 +27,6 @@ from .watching import ProbeLimits, ServerWatcher
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
 
-    from .calling import CallTally
     from .planning import PlannedCalls
     from .reports import Plan
     from .subject import Server
@@ -157,7 +156,7 @@ def _report(
     return ProbeReport(
         server.target,
         [each for level in LEVELS for each in found if each.finding.severity == level],
-        [_with_results(each, caller.tallies.get(each.tool)) for each in planned.plans],
+        [*map(caller.with_numbers, planned.plans)],
         watcher.count,
         server.restarts,
         caller.evidence.unrepeated,
@@ -191,8 +190,3 @@ def _make_calls(caller: ToolCaller) -> list[str]:
     variations.make(0.75)
     call_in_sequences(caller, 0.85)
     return variations.done if is_explored else []
-
-
-def _with_results(plan: Plan, tally: CallTally | None) -> Plan:
-    """Return a plan with the numbers of valid calls: those that were made, and those that succeeded."""
-    return plan if tally is None else plan._replace(made=tally.made, succeeded=tally.succeeded)

@@ -8,13 +8,13 @@ from string import ascii_lowercase, ascii_uppercase, digits
 from typing import TYPE_CHECKING, Any, Final
 
 from ...json_values import is_array, is_object, to_json_text
-from .parts import FORMATS, choices_of, limits_of, members_of, type_names
+from .parts import FORMATS, choices_of, is_number, limits_of, members_of, type_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 _LARGEST: Final = 2**53 - 1
-"""Integers beyond aren't the same in all programs: RFC 8259, section 6."""
+"""The largest integer that is the same in all programs: RFC 8259, section 6."""
 
 _SMALL: Final = 1000
 _LONG: Final = 100_000
@@ -32,7 +32,7 @@ HOSTILE: Final = (
     "x" * _LONG,
 )
 FEW_HOSTILE: Final = ("a\x00b", "'; --")
-"""For parts inside of parameters."""
+"""Hostile texts for parts inside of parameters."""
 
 SAMPLES: Final[tuple[Any, ...]] = ("x", "5", 5, 1.5, True, None, [], {})
 FEW_SAMPLES: Final[tuple[Any, ...]] = ("5", 5, None, [])
@@ -41,10 +41,10 @@ _COERCED: Final[Mapping[str, tuple[Any, ...]]] = {
     "array": ("[]", "a,b"),
     "object": ("{}",),
 }
-"""Type to values of other types, which some programs take for it."""
+"""Values of other types that some programs convert to a type."""
 
 _UNLIKELY: Final = ("", "!", "probe probe")
-"""Texts of which a pattern hardly allows all."""
+"""Texts that hardly any pattern allows together."""
 
 _ENDS: Final = f"{digits}{ascii_lowercase}{ascii_uppercase}"
 _MOST_ITEMS: Final = 50
@@ -52,7 +52,7 @@ _FEW_KEYS: Final = 3
 _FEW_CHOICES: Final = 2
 _NUMBERS: Final = (0, 1, -1, 1000, 10**6, 2**31, _LARGEST)
 TEXTS: Final = ("a b", "\u00e9", "\u6f22", "\U0001f600", "a" * 300, "a" * 2000)
-"""Of letters outside of ASCII, of each number of bytes in UTF-8, and long ones."""
+"""Texts with letters of each number of bytes in UTF-8, and long texts."""
 
 _QUOTED: Final = re.compile(r"['\"`]([^'\"`\n]{1,60})['\"`]")
 _PATH_NAME: Final = re.compile(r"path|file|dir|folder|repo|source|destination", re.IGNORECASE)
@@ -143,7 +143,7 @@ def values_beyond(schema: Mapping[str, Any], value: Any) -> Iterator[Any]:
     for each in choices[:_FEW_CHOICES]:
         if isinstance(each, str):
             yield from (each.swapcase(), f"{each}x", f" {each}")
-    numbers = [each for each in choices if isinstance(each, (int, float)) and not isinstance(each, bool)]
+    numbers = [each for each in choices if is_number(each)]
     yield from (max(numbers) + 1,) if numbers else ()
 
 
@@ -188,7 +188,7 @@ def _different_items(schema: Mapping[str, Any], value: list[Any], size: int) -> 
     others: list[Any] = choices_of(items) if is_object(items) else []
     if not others and isinstance(first, str):
         others = [f"{first[:-1]}{character}" for character in _ENDS]
-    elif not others and isinstance(first, (int, float)) and not isinstance(first, bool):
+    elif not others and is_number(first):
         others = [first + step for step in range(size)]
     different = {to_json_text(each): each for each in [*value, *others]}
     if len(different) >= size:

@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 
 _MOST_TRIES: Final = 3000
 _REPEATED: Final = (4, 16)
-"""Equal calls after which something may show that one call alone doesn't show."""
+"""The numbers of equal calls that are tried if one call alone doesn't show the fault."""
 
 _PATIENCE: Final = 3
-"""Times the timeout in which an answer has to come when a missing one is looked for again."""
+"""When a missing answer is looked for again, it has so many times the timeout."""
 
 _SECONDS_FOR_NOISE: Final = 0.05
 _ROUNDS: Final = 6
-"""Of calls at once, whose answers are mixed up by chance."""
+"""The number of times that calls are made at once: their answers are mixed up by chance."""
 
 _CHANGES: Final = frozenset({"changed_by_refused", "read_only_changed"})
 _CANCELLED: Final = frozenset({"stuck_after_cancel", "changed_by_cancelled"})
 STARTED_ANEW: Final = _CHANGES | _CANCELLED | {"not_idempotent", "crash", "hang", "unstable"}
-"""Codes of faults that are shown in a server that was just started."""
+"""Codes of faults that are shown in a newly started server."""
 
 _SLOW: Final = _CANCELLED | {"hang", "mixed_answers"}
 """Codes of faults that are shown again at the end only: each time takes long."""
@@ -363,7 +363,7 @@ _WAYS_TO_SEE: Final[Mapping[str, Callable[[_Tries, list[Step]], AnswerFault | No
     **dict.fromkeys(_CHANGES, _Tries.changed),
     **dict.fromkeys(_CANCELLED, _Tries.cancelled),
 }
-"""How each fault is seen, unless the answer to a call has it."""
+"""The ways to see faults that a single answer doesn't show."""
 
 
 def _with_arguments(step: Step, arguments: Any) -> Step:

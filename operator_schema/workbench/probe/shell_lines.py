@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from .subject import Server
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=True, separators=(", ", ": "))
-
-
 def _request(number: int, method: str, params: Any) -> str:
     return json.dumps(
         {"jsonrpc": "2.0", "id": number, "method": method, "params": params}, separators=(",", ":")
@@ -35,7 +31,7 @@ _INITIALIZED: Final = '{"jsonrpc":"2.0","method":"notifications/initialized"}'
 
 
 _SHOWN_VARIABLES: Final = frozenset({"PATH", "PYTHONPATH", "NODE_PATH"})
-"""Where programs and modules are found: values that aren't secret."""
+"""Variables with the places of programs and modules, which aren't secret."""
 
 _ASKED: Final = "give its value"
 
@@ -60,7 +56,9 @@ def repeat_lines(server: Server, steps: Sequence[Step]) -> str:
     if server.kind == "module":
         mark = "." if ":" in server.target else ":"
         given = [] if server.context is None else ["--context", server.context]
-        words = [[*given, f"{server.target}{mark}{call['name']}", _json(call["arguments"])] for call in calls]
+        names = [f"{server.target}{mark}{call['name']}" for call in calls]
+        texts = [json.dumps(call["arguments"]) for call in calls]
+        words = [[*given, name, text] for name, text in zip(names, texts, strict=True)]
         return "\n".join(env + shlex.join(["operator-schema", "call", *each]) for each in words)
     messages = [_request(0, "initialize", _INITIALIZE), _INITIALIZED]
     messages += [_request(number, "tools/call", call) for number, call in enumerate(calls, 1)]

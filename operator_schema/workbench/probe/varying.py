@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from .parts import ArgumentPart
 
 _MOST_SOUGHT: Final = 3
-"""Generated calls that are changed until one succeeds."""
+"""The number of generated calls whose parts are changed until one succeeds."""
 
 
 _MOST_ADDED: Final = 5
-"""Values of an optional parameter with which it is added to a call."""
+"""The number of values that are tried when an optional parameter is added to a call."""
 
 
 @dataclass

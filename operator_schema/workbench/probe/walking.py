@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from .parts import Path
 
 LEAST_SEQUENCES: Final = 12
-"""Even if few calls are asked for: one sequence alone rarely has the steps that show a fault."""
+"""The minimum number of sequences: one alone rarely has the steps that show a fault."""
 
 _STEPS: Final = 12
 _MOST_VALUES: Final = 200
 _OFTEN: Final = 0.8
 _CHANGES: Final = 0.6
-"""How often a step is one of a tool that may change something: the others follow from what these did."""
+"""The share of steps with tools that may change something: other tools show the changes."""
 
 _AGAIN: Final = 0.25
 

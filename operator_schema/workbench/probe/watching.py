@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ...message_text import clip, escape, listed, one_line, quote
 from .calls import Call, ProbedTool
-from .checks import AnswerFault, Learned
+from .checks import AnswerFault
+from .error_texts import Learned
 from .sequences import Step, called_again
 
 if TYPE_CHECKING:
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 
 _MOST_OBSERVERS: Final = 3
 SECONDS_BETWEEN: Final = 1.1
-"""Two equal questions that lie so far apart have other answers if these tell the time in seconds."""
+"""The seconds between two equal calls, so that answers with the time of day differ."""
 
 _CANCELLED_AFTER: Final = (0.0, 0.5, 0.2)
-"""Shares of the time of a call after which it is cancelled."""
+"""The shares of the usual time of a call after which it is cancelled."""
 
 _LONGEST_DELAY: Final = 1.0
 _MOST_CHANGES: Final = 24

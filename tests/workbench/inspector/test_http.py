@@ -14,6 +14,7 @@ from patience import LONGEST_WAIT
 from operator_schema import Executor, RawCall, tool
 from operator_schema.rounds import SqliteStore
 from operator_schema.workbench.inspector import Inspector, app, page_guard, subject_of
+from operator_schema.workbench.inspector.tried_calls import TriedCalls
 
 pytestmark = pytest.mark.needs_threads
 
@@ -300,20 +301,11 @@ def test_hostile_texts_are_data(serve):
     assert event["done"]["result"]["content"].startswith("</script>")
 
 
-def test_numbers_that_are_no_json_can_be_shown(serve):
-    @tool
-    def endless(size: float) -> float:
-        """Return it.
-
-        Args:
-            size: Any.
-        """
-        return size
-
-    page = serve(Inspector(subject_of("x", [endless])))
-    page.post("read", {"tool": "endless", "arguments": '{"size": 1e999}'})
-    page.post("read", {"tool": "endless", "arguments": '{"size": NaN}'})
-    assert app._writable({"a": float("inf")}) == {"a": "Infinity"}
+def test_numbers_that_are_no_json_can_be_shown(serve, subject, tmp_path):
+    tried = tmp_path / "tried.jsonl"
+    tried.write_text('{"name": "export", "arguments": "{}", "outcome": {"arguments": {"a": Infinity}}}\n')
+    page = serve(Inspector(subject, tried=TriedCalls(tried)))
+    assert page.get("tried")["calls"][0]["before"] == {"arguments": {"a": "Infinity"}}
 
 
 def test_tried_calls(page):
@@ -326,8 +318,6 @@ def test_tried_calls(page):
 
 
 def test_a_file_that_can_not_be_written_is_told(serve, subject, tmp_path):
-    from operator_schema.workbench.inspector.tried_calls import TriedCalls
-
     folder = tmp_path / "none"
     folder.mkdir()
     page = serve(Inspector(subject, tried=TriedCalls(folder / "tried.jsonl")))

@@ -10,7 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from operator_schema.workbench.probe.calls import Call, ProbedTool, readable
-from operator_schema.workbench.probe.checks import Learned, faults_of, says_one_thing, unnamed_parameter
+from operator_schema.workbench.probe.checks import faults_of, says_one_thing, unnamed_parameter
+from operator_schema.workbench.probe.error_texts import Learned
 from operator_schema.workbench.probe.outcomes import ProbedOutcome
 
 SCHEMA = {

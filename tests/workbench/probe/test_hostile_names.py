@@ -22,14 +22,8 @@ from operator_schema.workbench.cli import main
 from operator_schema.workbench.cli.output import Printer
 from operator_schema.workbench.probe.calls import Call
 from operator_schema.workbench.probe.checks import CHECKS
-from operator_schema.workbench.probe.reports import (
-    LEVELS,
-    FoundFault,
-    Plan,
-    ProbeReport,
-    as_html,
-    as_junit,
-)
+from operator_schema.workbench.probe.report_files import as_html, as_junit
+from operator_schema.workbench.probe.reports import LEVELS, FoundFault, Plan, ProbeReport
 from operator_schema.workbench.probe.sequences import Step
 
 SERVER = r"""
