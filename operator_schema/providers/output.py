@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from .. import tools
 from ..codec.codec import Codec, codec_of
-from ..codec.growing_json import GrowingJson
-from ..codec.interpret import interpret
-from ..codec.json_text import read_json as read_json_text
-from ..errors import DecodeError
-from ..immutable import Value
-from ..introspect.nodes import ArrayNode, ObjectNode
-from ..json_values import MAX_DEPTH, is_object
+from ..introspect.nodes import ObjectNode
 from ..message_text import quote
 from .offered_tools import Offered
 from .tool_forms import TakesTools, fits_of, may_require, sent_tools

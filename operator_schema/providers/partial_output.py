@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from ..codec.growing_json import GrowingJson
 from ..codec.interpret import interpret
 from ..codec.json_text import read_json
-from ..codec.partial import GrowingJson
 from ..introspect.nodes import ArrayNode
 from ..json_values import MAX_DEPTH
 from .json_in_text import json_start

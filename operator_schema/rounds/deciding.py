@@ -6,10 +6,9 @@ from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import DecodeError, NeedsInput, SchemaError, ToolError
-from ..json_values import to_json_text
-from ..message_text import exception_text, listed, one_line, received, writable_text
-from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode, own_parts
-from ..tools.logs import DEBUG, ERROR, INFO, is_logged, write_log
+from ..message_text import exception_text, received, writable_text
+from ..tools.calls import ToolResult, arguments_to_decode, own_parts
+from ..tools.logs import ERROR, INFO
 from ..tools.signature import outcome_of
 from .decision_log import log_decision, log_hook
 from .hook_decisions import CONFIRM, DECISIONS, RunAgain, RunNormally

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..json_values import to_json_text
 from ..message_text import listed, one_line
-from ..tools.failures import DEBUG, INFO, is_logged, write_log
+from ..tools.logs import DEBUG, INFO, is_logged, write_log
 
 if TYPE_CHECKING:
     from .tool_call import ToolCall

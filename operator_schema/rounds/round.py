@@ -9,8 +9,8 @@ from ..findings import shown_call
 from ..immutable import Value
 from ..json_values import copy_json
 from ..message_text import class_name_of, count_of, exception_text, one_line, quote, writable_text
-from ..tools.logs import ERROR, WARNING, logged_with_round, write_log
 from ..tools.calls import DecodedCall
+from ..tools.logs import ERROR, WARNING, logged_with_round, write_log
 from ..tools.signature import outcome_of
 from .chosen_calls import find_call
 from .commit import revised, settled, with_results
