@@ -29,18 +29,18 @@ modules: $(VENV)/.base ## list the modules of the package, each with the questio
 demo: $(VENV)/.base ## decode 1,164 real calls of 14 tools, and run two conversations · 1 s
 	@$(BIN)/python docs/examples/airline/demo.py
 
-# The examples of a page share their names, so a file stays in one process; tests/conftest.py puts slow files first.
+# conftest.py keeps the tests of a file in one process; tests/conftest.py puts slow files first.
 # One process more than there are cores, since many tests wait for a process or a time limit.
 CORES := $(shell $(PYTHON) -c 'import os; print(os.cpu_count() or 1)')
 WORKERS ?= $(shell expr $(CORES) + 1)
-PARALLEL ?= --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
+PARALLEL ?= --numprocesses $(WORKERS) --no-loadscope-reorder
 PYTEST := $(BIN)/python -m pytest
 # Each test runs once: those that specify the engine under coverage, and beside them the others, without, so that no core waits
 # while a part begins or ends; tests/conftest.py says which. With ARGS there is no coverage, since a part of the tests can't cover
 # everything; nor on newer Pythons, which run other branches.
 MEASURED = $(if $(ARGS),,$(shell $(BIN)/python -c 'import sys; print("yes" if sys.version_info[:2] == (3, 11) else "")'))
 # One process, which hands nothing to another one, has time for them on up to 7 cores.
-FEW = --numprocesses $(shell expr $(CORES) / 8 '*' 2) --dist loadfile --no-loadscope-reorder
+FEW = --numprocesses $(shell expr $(CORES) / 8 '*' 2) --no-loadscope-reorder
 test: $(VENV)/.test ## run all tests; each branch of the engine must be covered (ARGS="-k name" runs a part, without coverage) · 7 min
 	@$(if $(MEASURED),$(both_parts),$(PYTEST) $(PARALLEL) $(ARGS))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from doctest import ELLIPSIS
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import Phase, settings
@@ -79,6 +79,16 @@ pytest_collect_file = Sybil(
         ),
     ],
 ).pytest()
+
+
+@pytest.hookimpl(optionalhook=True)  # of xdist, which isn't everywhere
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep the tests of a file in one process: the examples of a page share their names."""
+    if config.getoption("dist") != "load":
+        return None
+    from xdist.scheduler import LoadFileScheduling  # noqa: PLC0415  # as above
+
+    return LoadFileScheduling(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

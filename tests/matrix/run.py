@@ -410,7 +410,7 @@ def main() -> int:
     outcomes: dict[str, Outcome] = {}
     # Each process collects all tests: with as many versions as cores, one a version is quickest.
     many = CORES // arguments.jobs
-    processes = (f"--numprocesses={many}", "--dist=loadfile", "--no-loadscope-reorder") if many > 1 else ()
+    processes = (f"--numprocesses={many}", "--no-loadscope-reorder") if many > 1 else ()
     with ThreadPoolExecutor(arguments.jobs) as pool:
         # The last one may be that of Pyodide, which takes longest.
         versions = sorted(arguments.versions or VERSIONS, reverse=True)
