@@ -10,9 +10,9 @@ from ..codec.encode import encode_node
 from ..errors import SchemaError
 from ..findings import about_type
 from ..introspect.docstrings import split_summary
-from ..introspect.hints import name_of
 from ..introspect.node_kinds import flat_members
 from ..introspect.nodes import NULL, LeafNode, ObjectNode, RefNode, UnionNode
+from ..introspect.shown_annotations import name_of
 from ..json_values import MAX_DEPTH, copy_json, is_array, is_object, to_json_text
 from ..message_text import listed, one_line
 from ..schema.moved_definitions import with_references_resolved
