@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from .introspect.ambiguity_checks import ADD_TAG as ADD_TAG
     from .introspect.decimal_limits import is_decimal as is_decimal
     from .introspect.decimal_limits import limits_of as limits_of
-    from .introspect.graph_traversal import ParameterPart as ParameterPart
-    from .introspect.graph_traversal import places_of as places_of
+    from .introspect.input_parts import ParameterPart as ParameterPart
+    from .introspect.input_parts import places_of as places_of
     from .introspect.leaves import SchemaLeaf as SchemaLeaf
     from .introspect.local_times import LOCAL_DATETIME as LOCAL_DATETIME
     from .introspect.local_times import LOCAL_TIME as LOCAL_TIME
@@ -92,7 +92,7 @@ else:
             "..codec.shortcuts": "decode_json",
             "..introspect.ambiguity_checks": "ADD_TAG",
             "..introspect.decimal_limits": "is_decimal limits_of",
-            "..introspect.graph_traversal": "ParameterPart places_of",
+            "..introspect.input_parts": "ParameterPart places_of",
             "..introspect.leaves": "SchemaLeaf",
             "..introspect.local_times": "LOCAL_DATETIME LOCAL_TIME",
             "..introspect.node_kinds": "flat_members json_types_of",

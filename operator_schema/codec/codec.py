@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ..immutable import Generic, T, refuse_change, refuse_deletion, set_once
 from ..introspect.classes import form_of
-from ..introspect.hints import annotation_key, name_of
+from ..introspect.hints import annotation_key
 from ..introspect.leaves import SchemaLeaf, leaf_generation
 from ..introspect.nodes import UNKNOWN, AnyNode, Field, ObjectNode
+from ..introspect.shown_annotations import name_of
 from ..introspect.walk import ResultWalk, Walk
 from ..json_values import MAX_DEPTH, copy_json, to_json_text
 from .interpret import encoded_at_sight, fits_at_sight, interpret

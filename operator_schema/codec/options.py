@@ -7,8 +7,8 @@ TypedDict alone takes as long as registering a type.
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, TypedDict, get_args
 
-from ..introspect.hints import name_of
 from ..introspect.leaves import SchemaLeaf, received_leaf
+from ..introspect.shown_annotations import name_of
 from ..message_text import received
 
 UnknownFields = Literal["ignore", "reject"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ..introspect.graph_traversal import places_of
+from ..introspect.input_parts import places_of
 from ..introspect.nodes import ArrayNode, LeafNode, MapNode, ObjectNode, RefNode, TupleNode, UnionNode
 from ..json_values import WrittenFloat, is_array, is_object
 

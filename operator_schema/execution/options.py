@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, cast, get_args
 
-from ..introspect.hints import name_of
+from ..introspect.shown_annotations import name_of
 from ..message_text import as_written, received
 from ..tools.binding import why_not_asked
 from ..tools.calls import RawCall, checked_calls, remedy_for

@@ -1,24 +1,19 @@
-"""Checks that need the whole graph: of nulls, unions and sets.
-
-A field may take null through a recursive alias, members of a union may be impossible to distinguish, and a
-set may have items that a Python set can't hold.
-"""
+"""Which members of a union can't be distinguished by their JSON? Checks all unions and sets of a graph."""
 
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from ..findings import Finding, about_type
 from ..json_values import JSON_TYPES, choice_key
 from ..message_text import excerpt, listed, quote
-from .node_kinds import TRAITS, flat_members, parts_of, received_types, shape_of, visit
+from .node_kinds import flat_members, parts_of, received_types, shape_of
 from .nodes import (
     UNKNOWN,
     AnyNode,
     ArrayNode,
     EnumNode,
-    Field,
     LeafNode,
     LiteralNode,
     MapNode,
@@ -32,12 +27,12 @@ from .nodes import (
     resolve,
 )
 from .overlaps import Objects
-from .shipped_leaves import shipped_leaf
+from .set_checks import SetChecker
 from .shown_annotations import show_value
 from .union_plans import field_choices, tags_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Hashable, Iterator, Mapping, Sequence
 
     from ..findings import TypeCode
     from .nodes import Graph, Target
@@ -80,7 +75,10 @@ def _complaints(graph: Graph, name: str, unions: _Unions) -> Iterator[Finding]:
             yield from unions.check(node, path, owner)
         if isinstance(node, ArrayNode) and node.unique:
             sets = sets or SetChecker(graph.definitions, unions.members_of)
-            yield from sets.check(node, path, owner)
+            fault = sets.fault_of(node.items)
+            if fault is not None:
+                code, message, remedy = fault
+                yield about_type(path, code, owner, message.format(node_name(node.items)), remedy)
         inner_owner = node.name if isinstance(node, ObjectNode) else owner
         pending += [
             ((*path, *step), inner_owner, inner)
@@ -119,7 +117,7 @@ class _Unions:
             or any(not tag.required for tag in tags_of(members, of_all=False))
         )
         if node.discriminator is not None:
-            yield from _misnamed(node.discriminator, members, path, owner)
+            yield from _complain_discriminator(node.discriminator, members, path, owner)
         left = MAX_COMPARED_MEMBERS - self._compared
         most = max(left, 0) + 1
         looked_at, complaints = check_union(members, path, owner, self._graph.definitions, most)
@@ -135,7 +133,7 @@ class _Unions:
 _TEXT_ALONE = frozenset({"string"})
 
 
-def _misnamed(name: str, members: Sequence[Node], path: Path, owner: str) -> Iterator[Finding]:
+def _complain_discriminator(name: str, members: Sequence[Node], path: Path, owner: str) -> Iterator[Finding]:
     """Yield a complaint about each member in which pydantic's discriminator isn't a Literal or an Enum."""
     for member in members:
         shape = shape_of(member)
@@ -333,164 +331,3 @@ def node_name(node: Node) -> str:
         case _:
             types = received_types(node)
             return "any value" if len(types) == len(JSON_TYPES) else " or ".join(sorted(types))
-
-
-class SetChecker:
-    """Checks the sets of one graph, and looks into each node once.
-
-    Args:
-        definitions: the definitions of the graph.
-        members_of: returns the members of a union, as `flat_members` does.
-    """
-
-    __slots__ = ("_definitions", "_faults", "_fine", "_members_of")
-
-    def __init__(
-        self, definitions: Mapping[Target, Node], members_of: Callable[[UnionNode], Sequence[Node]]
-    ) -> None:
-        self._definitions = definitions
-        self._members_of = members_of
-        self._fine: set[int] = set()
-        self._faults: dict[int, Fault | None] = {}
-
-    def check(self, node: ArrayNode, path: tuple[str, ...], owner: str) -> Iterator[Finding]:
-        """Complain about a set whose items can't be in one.
-
-        Args:
-            node: an array whose container is a set.
-            path: path to the array.
-            owner: name of the class that it is in.
-        """
-        items = node.items
-        if id(items) not in self._faults:
-            self._faults[id(items)] = self._find_fault(items)
-        fault = self._faults[id(items)]
-        if fault is not None:
-            code, message, remedy = fault
-            yield about_type(path, code, owner, message.format(node_name(items)), remedy)
-
-    def _find_fault(self, node: Node) -> Fault | None:
-        found: Fault | None = None
-        seen: set[int] = set()
-        for inner in visit([node], self._definitions, self._fine):
-            seen.add(id(inner))
-            fault = self._fault_of(inner)
-            if fault is _NO_HASH:
-                return fault
-            found = found or fault
-        if found is None:
-            self._fine |= seen
-        return found
-
-    def _fault_of(self, node: Node) -> Fault | None:
-        if not TRAITS[node.__class__].can_hash(node):
-            return _NO_HASH
-        if isinstance(node, ObjectNode):
-            return None if _compares(node.type) else _BY_IDENTITY
-        if isinstance(node, LeafNode):
-            # `ZoneInfo` has no `__eq__`, and one object for each name.
-            cls = node.leaf.type
-            return None if _compares(cls) or shipped_leaf(cls) else _BY_IDENTITY
-        members = self._members_of(node) if isinstance(node, UnionNode) else (node,)
-        numbers = {isinstance(value, bool) for member in members for value in _numbers_of(member)}
-        return _BOOLEANS if len(numbers) > 1 else None
-
-
-_NO_HASH: Fault = (
-    "unsupported",
-    "the items of the set, {}, can't be in a Python set",
-    "Make the set a list, or make its items hashable, such as tuples or frozen dataclasses",
-)
-_BY_IDENTITY: Fault = (
-    "unsupported",
-    "the items of the set, {}, compare by identity, so that no two are ever equal",
-    "Make the set a list, or give their class an __eq__ and a __hash__, as @dataclass(frozen=True) does",
-)
-_BOOLEANS: Fault = (
-    "ambiguous",
-    "in a set of {} True and 1 are one item, but two in JSON",
-    "Make the set a list",
-)
-
-
-def _compares(cls: type[Any]) -> bool:
-    equal: object = cls.__eq__
-    return equal is not object.__eq__
-
-
-def _numbers_of(node: Node) -> list[float]:
-    """Return sample values of a node that are numbers or booleans in Python."""
-    match node:
-        case ScalarNode(type=name):
-            return _SAMPLES.get(name, [])
-        case LiteralNode(members=members):
-            values = list(members)
-        case EnumNode(table=table):
-            values = list(table.values())
-        case _:
-            return []
-    return [value for value in values if isinstance(value, (int, float))]
-
-
-_SAMPLES: Mapping[str, list[float]] = {"boolean": [True], "integer": [1], "number": [1.0]}
-
-
-def null_fields(fields: Iterable[Field], definitions: Mapping[Target, Node]) -> dict[int, Field]:
-    """Return the replacement of each field for which null means the same as an absent key (`X | None`).
-
-    Null stays in the schema of these fields, because other places share the node.
-
-    Args:
-        fields: required fields whose types may refer to aliases.
-        definitions: the definitions of the graph.
-
-    Returns:
-        A map from the identity of a field to its replacement.
-    """
-    found: dict[int, Field] = {}
-    for field in fields:
-        members = flat_members(UnionNode((field.node,)), definitions)
-        if any(map(is_null, members)):
-            found[id(field)] = field.replace(required=False, absent_is_none=True)
-    return found
-
-
-def with_fields(graph: Graph, changed: Mapping[int, Field]) -> Graph:
-    """Return a graph with other fields in place of some of its own.
-
-    Args:
-        graph: any graph.
-        changed: from the identity of a field to its replacement, whose node is the same.
-    """
-    rebuilt = _RebuiltGraph(changed)
-    definitions = {target: rebuilt.node(node) for target, node in graph.definitions.items()}
-    aliases = {target: rebuilt.node(node) for target, node in graph.aliases.items()}
-    return graph.replace(root=rebuilt.node(graph.root), definitions=definitions, aliases=aliases)
-
-
-class _RebuiltGraph:
-    """Rebuilds the nodes of a graph with some fields replaced, each node once."""
-
-    def __init__(self, changed: Mapping[int, Field]) -> None:
-        self._changed = changed
-        self._made: dict[int, Node] = {}
-
-    def node(self, node: Node) -> Node:
-        made = self._made.get(id(node))
-        if made is None:
-            made = self._made[id(node)] = self._make(node)
-        return made
-
-    def _make(self, node: Node) -> Node:
-        if not parts_of(node):
-            return node  # some code recognises nodes by their identity
-        return node.replace(**{name: self._part(getattr(node, name)) for name in node.__slots__})
-
-    def _part(self, part: Any) -> Any:
-        if part.__class__ in TRAITS:
-            return self.node(part)
-        if part.__class__ is tuple:
-            return tuple(map(self._part, part))
-        if isinstance(part, Field):
-            return self._changed.get(id(part), part).replace(node=self.node(part.node))
-        return part

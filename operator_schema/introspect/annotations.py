@@ -1,4 +1,4 @@
-"""The meaning of each kind of annotation: one row in a table, and one small function.
+"""What does each kind of annotation mean? One row in a table, and one small function.
 
 Each function takes the reader, the annotation, its arguments and its place, and returns a node. For an
 unreadable annotation it calls `Reader.complain`. `constraints` reads `Annotated`.
@@ -25,9 +25,8 @@ from typing import (
 )
 
 from ..json_values import LONGEST_BITS, choice_key, has_surrogate
-from ..message_text import excerpt, one_line
+from ..message_text import excerpt
 from .classes import docstring_parser, own_docstring
-from .hints import name_of
 from .leaves import has_attribute
 from .nodes import (
     ANY,
@@ -47,6 +46,7 @@ from .nodes import (
     new_array,
     new_union,
 )
+from .shown_annotations import name_of, show_annotation, show_briefly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -207,8 +207,6 @@ def _map_of(container: type[Any], accepts: type[Any] | None = None) -> Arm:
 
 
 def _complain_keys(reader: Reader, annotation: Any, keys: Node, place: Place) -> Node:
-    from .shown_annotations import show_annotation  # only complaints need it
-
     if isinstance(keys, ScalarNode) and keys.type == "integer":
         message = (
             f"the keys of {show_annotation(annotation)} have limits, which JSON Schema can't put on keys"
@@ -268,8 +266,6 @@ def _literal(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Plac
 def _complain_choices(
     reader: Reader, annotation: Any, args: tuple[Any, ...], values: tuple[Any, ...], place: Place
 ) -> Node:
-    from .shown_annotations import show_annotation  # only complaints need it
-
     shown = show_annotation(annotation)
     if MISSING not in values:
         message = f"two values of {shown} are the same in JSON"
@@ -288,9 +284,7 @@ def _enum(reader: Reader, cls: type[Enum], _args: tuple[Any, ...], place: Place)
         written: Any = member._value_ if is_usual else member.value
         value = written if type(written) is str and written.isascii() else _plain(written)
         if value is MISSING:
-            from .shown_annotations import show_value  # only complaints need it
-
-            shown, what = (one_line(show_value(part), 60) for part in (member, written))
+            shown, what = (show_briefly(part, 60) for part in (member, written))
             message = f"{shown} has the value {what}, which isn't a JSON scalar"
             return reader.complain(place, "bad_enum", message, "Use strings, numbers, booleans and None")
         key = choice_key(value)

@@ -1,4 +1,4 @@
-"""Read which fields a class declares, and what is written in it about them."""
+"""Which fields does a class declare, and what is written in it about them?"""
 
 from __future__ import annotations
 

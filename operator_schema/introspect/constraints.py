@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast, get_origin
 
 from ..findings import UnfitError
 from ..json_values import LONGEST_BITS, has_surrogate, is_object
-from ..message_text import excerpt, one_line, received
+from ..message_text import excerpt, received
 from ..schema.keywords import KEYWORDS, LIMITS, NUMBERS, Constraints, has_exact_step
 from .decimal_limits import is_decimal, limit_leaf, limits_of
 from .foreign_metadata import is_foreign, translate
-from .hints import FieldPlace, is_type, name_of
+from .hints import FieldPlace
 from .leaves import IMPORT_OWN, SchemaLeaf, as_leaf, copy_of_leaf, received_leaf
 from .nodes import UNKNOWN, ArrayNode, LeafNode, MapNode, Node, RefNode, ScalarNode, UnionNode, is_null
 from .number_bounds import bounds_of
-from .shown_annotations import is_annotation, show_value
+from .shown_annotations import is_annotation, is_type, name_of, show_briefly
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,10 +65,6 @@ def read_constraints(metadata: Iterable[object]) -> Constraints | None:
     return Constraints(**found) if found else None
 
 
-def _show(item: object) -> str:
-    return one_line(show_value(item), 100)
-
-
 def _add(found: dict[str, Any], slot: str, value: Any, item: object) -> None:
     known = found.get(slot)
     if known is None or known == value:
@@ -76,7 +72,7 @@ def _add(found: dict[str, Any], slot: str, value: Any, item: object) -> None:
     elif (tighter := _TIGHTER[slot]) is not None:
         found[slot] = tighter(known, value)
     else:
-        message = f"{_show(item)} is the second constraint of its kind"
+        message = f"{show_briefly(item)} is the second constraint of its kind"
         raise UnfitError(message, "Keep one of them")
 
 
@@ -84,7 +80,7 @@ def _checked_number(name: str, value: object, item: object) -> float:
     value = _of_decimal(value)
     is_finite = isinstance(value, int) or (isinstance(value, float) and isfinite(value))
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not is_finite:
-        message = f"{name} of {_show(item)} is {received(value)}, not a finite number"
+        message = f"{name} of {show_briefly(item)} is {received(value)}, not a finite number"
         raise UnfitError(message, "Give an int or a float")
     _refuse_long(name, value)
     is_whole = isinstance(value, float) and value.is_integer() and abs(value) < _EXACT_INTEGER
@@ -113,7 +109,7 @@ _MOST_DECIMAL_PLACES = 300
 
 def _checked_length(name: str, value: object, item: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        message = f"{name} of {_show(item)} is {received(value)}, not a number of items"
+        message = f"{name} of {show_briefly(item)} is {received(value)}, not a number of items"
         raise UnfitError(message, "Give an int of at least 0")
     _refuse_long(name, value)
     return value
@@ -136,16 +132,16 @@ def _refuse_long(name: str, value: float) -> None:
 
 def _checked_pattern(pattern: re.Pattern[Any]) -> re.Pattern[str]:
     if not isinstance(pattern.pattern, str):
-        message = f"the pattern {_show(pattern)} is of bytes"
+        message = f"the pattern {show_briefly(pattern)} is of bytes"
         raise UnfitError(message, "Compile it from a str")
     if pattern.flags & ~re.UNICODE:
-        message = f"the pattern {_show(pattern)} has flags, which JSON Schema doesn't have"
+        message = f"the pattern {show_briefly(pattern)} has flags, which JSON Schema doesn't have"
         raise UnfitError(message, "Write them out in the pattern")
     if has_surrogate(pattern.pattern):
-        message = f"the pattern {_show(pattern)} has a lone surrogate, which JSON can't hold"
+        message = f"the pattern {show_briefly(pattern)} has a lone surrogate, which JSON can't hold"
         raise UnfitError(message, "Take it out")
     if _PYTHON_SYNTAX.search(pattern.pattern):
-        message = f"the pattern {_show(pattern)} uses syntax that JSON Schema doesn't have"
+        message = f"the pattern {show_briefly(pattern)} uses syntax that JSON Schema doesn't have"
         raise UnfitError(message, "Use only what ECMA 262 has: no inline flags, (?P<…>), \\A or \\Z")
     return pattern
 

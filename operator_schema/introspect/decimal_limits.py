@@ -9,8 +9,8 @@ from ..findings import UnfitError
 from ..immutable import Value
 from ..message_text import excerpt
 from ..schema.keywords import NUMBERS, LimitError, has_exact_step, is_no_multiple, keywords_of
-from .leaf_checks import shown_schema
-from .leaves import misfit, trusted_leaf
+from .leaf_checks import misfit, shown_schema
+from .leaves import trusted_leaf
 from .number_bounds import bounds_of
 from .shipped_leaves import shipped_leaf
 

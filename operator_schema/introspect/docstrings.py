@@ -1,4 +1,4 @@
-"""Reads a docstring: its prose, and the text about each parameter.
+"""What does a docstring say of each parameter, and what in general?
 
 The parameters are read in the forms of Google, NumPy and reST (Sphinx, Epydoc): one `_Form` each. All the
 rest is prose, so that nothing is lost. The time taken is linear in the length of the docstring.
@@ -72,17 +72,8 @@ class Docstring(Value):
     text: str
     parameters: Mapping[str, str]
 
-    if not TYPE_CHECKING:
 
-        def __new__(cls, text, parameters):
-            self = cls._draft()
-            self.text = text
-            self.parameters = parameters
-            self.__class__ = cls
-            return self
-
-
-class _Form:
+class _Form(Value):
     """A form in which people write the sections of a docstring.
 
     Attributes:
@@ -95,18 +86,10 @@ class _Form:
             otherwise it ends at the next title.
     """
 
-    __slots__ = ("before_type", "ends_by_layout", "reader", "title_lines")
-
-    def __init__(
-        self,
-        title_lines: int,
-        reader: Callable[[str], EntryReader],
-        before_type: str | None = None,
-        *,
-        ends_by_layout: bool = False,
-    ) -> None:
-        self.title_lines, self.reader, self.before_type = title_lines, reader, before_type
-        self.ends_by_layout = ends_by_layout
+    title_lines: int
+    reader: Callable[[str], EntryReader]
+    before_type: str | None = None
+    ends_by_layout: bool = False
 
 
 def parse_docstring(doc: str | None) -> Docstring:

@@ -52,7 +52,7 @@ def problems_of_fields(node: ObjectNode, reason: Exception, given: Mapping[Any, 
     """
     errors: Any = getattr(reason, "errors", None)
     if type(reason).__module__.startswith("pydantic_core") and callable(errors):
-        from .pydantic_models import problems_of
+        from .pydantic_problems import problems_of
 
         # If a class takes both, pydantic reports the name and not the key.
         keys = {each.name: each.key for each in node.fields if each.key in given}

@@ -7,8 +7,8 @@ from types import FunctionType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 from ..findings import UnfitError
-from ..message_text import one_line, quote
-from .shown_annotations import show_value
+from ..message_text import quote
+from .shown_annotations import show_briefly
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -222,7 +222,7 @@ def _add(item: object, to: Translation) -> None:
         if cls.__name__ == "Predicate" and _holds_for_all_numbers(item):
             return
         library = cls.__module__.partition(".")[0]
-        message = f"{_show(item)} of {library} can't be expressed in JSON Schema"
+        message = f"{show_briefly(item)} of {library} can't be expressed in JSON Schema"
         raise UnfitError(message, _CLASS_REMEDIES.get(cls.__name__, _IN_CLASS))
     for inner in getattr(item, "metadata", None) or ():
         _add(inner, to)
@@ -252,7 +252,7 @@ def _check_harmless(attribute: str, value: object, item: object, _to: Translatio
 
 
 def _unsupported(attribute: str, value: object, item: object) -> UnfitError:
-    shown = one_line(show_value(value), 60)
+    shown = show_briefly(value, 60)
     message = f"{attribute}={shown} of {_name_of(item)} has no meaning here"
     return UnfitError(message, _REMEDIES.get(attribute, _IN_CLASS))
 
@@ -328,7 +328,3 @@ def _holds_for_all_numbers(item: Any) -> bool:
     inner = getattr(item.func, "func", None)  # of a `Not`
     test = getattr(inner or item.func, "__name__", None)
     return test in {"isnan", "isinf"} if inner is not None else test == "isfinite"
-
-
-def _show(item: object) -> str:
-    return one_line(show_value(item), 100)

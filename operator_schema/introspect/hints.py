@@ -9,11 +9,10 @@ from __future__ import annotations
 import builtins
 import sys
 import typing
-from types import CellType, GenericAlias, NoneType, UnionType
+from types import CellType, GenericAlias, UnionType
 from typing import TYPE_CHECKING, Any, Final, ForwardRef, Literal, get_args, get_origin
 
 from ..immutable import Value
-from ..message_text import exact_text
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -409,28 +408,3 @@ def take_apart(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
 
 
 _LiteralAlias: Final = type(Literal[0])
-
-
-def is_type(item: object) -> bool:
-    """Return whether an object is a class, or a form such as `list[int]` or `int | str`."""
-    return isinstance(item, type) or get_origin(item) is not None
-
-
-NOT_SUPPORTED: Final = "is not supported"
-"""The end of a message about an unsupported annotation; messages about other things end differently."""
-
-LONGEST_SHOWN: Final = 200
-"""The most characters of an annotation in a message."""
-
-
-def name_of(annotation: object) -> str:
-    """Return the short name of a type for messages: `Page[User]`."""
-    if type(annotation) is type and annotation is not NoneType:
-        name = annotation.__name__
-        if type(name) is not str:
-            name = exact_text(name)
-        if name.isprintable() and len(name) <= LONGEST_SHOWN:
-            return name
-    from .shown_annotations import show_annotation  # most types are classes
-
-    return show_annotation(annotation, with_module=False)

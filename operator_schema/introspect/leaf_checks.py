@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..json_values import JSON_TYPES, copy_json, fits_types, types_of_schema
 from ..message_text import kind, received, show_error
-from .leaves import misfit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from ..findings import Finding
 
 
 def checked_schema(
@@ -162,3 +163,9 @@ def _is_awaitable(result: object) -> bool:
     if cls is CoroutineType:
         cast("CoroutineType[Any, Any, Any]", result).close()
     return hasattr(cls, "__await__")
+
+
+def misfit(shown: Mapping[str, Any], value: object) -> Finding | None:
+    """Return the first way in which a JSON value breaks a leaf's schema; None if it fits."""
+    judge: Any = getattr(shown, "judge", None)
+    return None if judge is None else next(iter(judge.problems(value)), None)

@@ -1,4 +1,4 @@
-"""Leaves: how the values of one Python type are read from JSON and written as JSON."""
+"""How are the values of a Python type read from JSON and written as JSON? A leaf says it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from ..message_text import received
 if TYPE_CHECKING:
     import builtins
     from collections.abc import Callable, Iterable, Mapping
-
-    from ..findings import Finding
 
 
 _MODULE = ".introspect.leaves"
@@ -146,12 +144,6 @@ def described_leaf(
     from .leaf_checks import described_schema
 
     return trusted_leaf(cls, described_schema(cls, json_schema), decode, encode, placeholder, 0)
-
-
-def misfit(shown: Mapping[str, Any], value: object) -> Finding | None:
-    """Return the first way in which a JSON value breaks a leaf's schema; None if it fits."""
-    judge: Any = getattr(shown, "judge", None)
-    return None if judge is None else next(iter(judge.problems(value)), None)
 
 
 _registered: dict[type, SchemaLeaf[Any]] = {}

@@ -1,4 +1,4 @@
-"""Local datetimes and times: annotations for values without a UTC offset.
+"""How does a tool take dates and times without a UTC offset?
 
 `datetime` and `time` themselves mean values with an offset, because without one nobody knows which point in
 time a model means. A tool that needs local time uses one of these annotations.

@@ -51,7 +51,16 @@ def meant_object(
         return None
     if len(nearest) == 1:
         return nearest[0]
-    found = [((_mistakes(each, value, definitions), _absent_keys(each, value)), each) for each in nearest]
+    found = [
+        (
+            (
+                _mistakes(each, value, definitions),
+                sum(field.key not in value for field in _fields_of(each).fields),
+            ),
+            each,
+        )
+        for each in nearest
+    ]
     least = min(measure for measure, _ in found)
     meant = [member for measure, member in found if measure == least]
     return meant[0] if len(meant) == 1 else None
@@ -91,10 +100,6 @@ def _unused_and_lacking(node: Node, value: dict[Any, Any]) -> tuple[int, bool]:
     """Return how many keys a member leaves unused, and whether a required key is missing."""
     lacks = any(field.required and field.key not in value for field in _fields_of(node).fields)
     return unused_keys(node, value), lacks
-
-
-def _absent_keys(node: Node, value: dict[Any, Any]) -> int:
-    return sum(field.key not in value for field in _fields_of(node).fields)
 
 
 def _fields_of(node: Node) -> ObjectNode:

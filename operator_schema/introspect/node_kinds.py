@@ -18,6 +18,7 @@ from .nodes import (
     AnyNode,
     ArrayNode,
     EnumNode,
+    Field,
     LeafNode,
     LiteralNode,
     MapNode,
@@ -54,7 +55,7 @@ def _always(_node: object) -> bool:
     return True
 
 
-class Traits:
+class Traits(Value):
     """Facts about the nodes of one kind.
 
     Attributes:
@@ -67,23 +68,12 @@ class Traits:
         can_hash: whether their Python values have a hash.
     """
 
-    __slots__ = ("can_hash", "classes", "json_types", "kind", "parts", "takes")
-
-    def __init__(
-        self,
-        kind: type[N],
-        json_types: Callable[[N], frozenset[str]],
-        classes: Callable[[N], tuple[type, ...]],
-        takes: Callable[[N, type], bool] = _is_subclass,
-        parts: Callable[[N], Parts] = _no_parts,
-        can_hash: Callable[[N], bool] = _always,
-    ) -> None:
-        self.kind: type = kind
-        self.json_types: Callable[[Any], frozenset[str]] = json_types
-        self.classes: Callable[[Any], tuple[type, ...]] = classes
-        self.takes: Callable[[Any, type], bool] = takes
-        self.parts: Callable[[Any], Parts] = parts
-        self.can_hash: Callable[[Any], bool] = can_hash
+    kind: type
+    json_types: Callable[[Any], frozenset[str]]
+    classes: Callable[[Any], tuple[type, ...]]
+    takes: Callable[[Any, type], bool] = _is_subclass
+    parts: Callable[[Any], Parts] = _no_parts
+    can_hash: Callable[[Any], bool] = _always
 
 
 # --- JSON types ----------------------------------------------------------------------------------
@@ -345,6 +335,35 @@ def visit(
 ) -> Iterator[Node]:
     """Go through every node once; the arguments are those of `visit_places`."""
     return (node for node, is_new in visit_places(roots, definitions, known) if is_new)
+
+
+def with_parts(node: Node, change: Callable[[Node], Node], change_field: Callable[[Field], Field]) -> Node:
+    """Return a node with its inner nodes and its fields changed; the node itself if all stay the same.
+
+    Args:
+        node: any node.
+        change: returns what replaces an inner node.
+        change_field: returns what replaces a field of an object.
+    """
+    if not parts_of(node):
+        return node  # some code recognises nodes by their identity
+
+    def changed(part: Any) -> Any:
+        if part.__class__ is tuple:
+            made = tuple(map(changed, part))
+            return part if are_same(made, part) else made
+        if isinstance(part, Field):
+            return change_field(part)
+        return change(part) if part.__class__ in TRAITS else part
+
+    given = content_of(node)
+    made = tuple(map(changed, given))
+    return node if are_same(made, given) else type(node)(*made)
+
+
+def are_same(made: Iterable[Any], given: Iterable[Any]) -> bool:
+    """Return whether two lists of equal length hold the same objects."""
+    return all(one is other for one, other in zip(made, given, strict=True))
 
 
 # --- equal nodes ----------------------------------------------------------------------------------

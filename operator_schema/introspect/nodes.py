@@ -1,4 +1,4 @@
-"""The node graph, which describes the JSON values of a type; every renderer reads it.
+"""What is the meaning of a type made of? Nodes, which describe its JSON values; every renderer reads them.
 
 One small immutable class a kind of JSON value, with no behaviour. Cycles go through `RefNode`,
 so a graph is a finite tree of values that can be compared, printed and pickled.
@@ -375,16 +375,6 @@ class Graph(Value):
     root: Node
     definitions: Mapping[Target, Node]
     aliases: Mapping[Target, Node] = NO_ALIASES
-
-    if not TYPE_CHECKING:
-
-        def __new__(cls, root, definitions, aliases):
-            self = cls._draft()
-            self.root = root
-            self.definitions = definitions
-            self.aliases = aliases
-            self.__class__ = cls
-            return self
 
     def resolve_root(self) -> Node:
         """Return the node of the type itself, never a reference."""

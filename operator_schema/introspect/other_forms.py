@@ -1,4 +1,4 @@
-"""Read the fields of classes that aren't dataclasses: TypedDict, NamedTuple, attrs and Struct."""
+"""Which fields does a TypedDict, a NamedTuple, an attrs class or a Struct declare?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The leaves of types of the standard library that few programs use: durations, numbers, addresses, paths.
+"""How are durations, decimals, addresses, paths and other rare types of the standard library read?
 
 `shipped_leaves` has the table of all leaves, and those of identifiers, dates and times.
 """
@@ -33,7 +33,6 @@ def _faithful(decode: Callable[[str], Any], write: Callable[[Any], str]) -> Call
 
 
 _BAD_IN_URL = r"[\x00-\x20\x7f-\xa0\u2028\u2029\ud800-\udfff]"
-
 
 _NEEDS_HOST = frozenset({"http", "https", "ws", "wss", "ftp"})
 
@@ -142,12 +141,10 @@ def internet_leaf(cls: Any) -> SchemaLeaf[Any]:
 
 _DECIMAL = r"^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"
 
-
 _MOST_DIGITS = 4300
 
 
 _MOST_BITS = 14285  # of an integer of so many digits
-
 
 _LARGEST_EXPONENT = 6144
 """The limit of decimal128 (IEEE 754). Without a bound, `int(Decimal("1e999999999"))` would never end."""
@@ -265,12 +262,10 @@ _DURATION = (
 
 _DURATION_DESCRIPTION = "ISO 8601 duration without years or months, such as P1DT2H30M"
 
-
 _DURATION_PART = r"([0-9]+)(?:\.([0-9]+))?([A-Z])"
 
 
 _UNITS = {"W": "weeks", "D": "days", "H": "hours", "M": "minutes", "S": "seconds"}
-
 
 _LONGEST_DURATION = 100
 """The most characters that are read: far more than `timedelta.max` has."""
@@ -324,7 +319,6 @@ def _write_duration(span: Any) -> str:
 # Names of the IANA database ("America/Argentina/Ushuaia"). ZoneInfo imports a package for each part
 # of a name where it takes the database from `tzdata`: nothing else may get that far.
 _ZONE = r"[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+){0,3}"
-
 
 # A time zone file (RFC 8536) of UTC alone, so that the placeholder needs no database.
 _UTC_FILE = b"TZif" + bytes(16 + 16) + b"\0\0\0\1\0\0\0\4" + bytes(6) + b"UTC\0"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import combinations, islice
 from typing import TYPE_CHECKING
 
+from ..immutable import Value
 from ..json_values import choice_key
 from .node_kinds import flat_members, received_types, shape_of
 from .nodes import LeafNode, UnionNode, resolve
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 _OBJECT_ALONE = frozenset({"object"})
 _LAX = frozenset({"string", "integer", "number", "boolean"})
-_LEVELS = 3
-"""How many levels of objects inside objects are compared."""
 
 
 class Objects:
@@ -61,31 +60,29 @@ class Objects:
 
     def differ(self, one: int, other: int) -> bool:
         """Return whether instances of two members are written differently enough to read each as itself."""
-        first, second, is_lax = self._pair(one, other)
+        first, second, how = self._compared(one, other)
         tags = self._required_tags() & first.fields.keys() & second.fields.keys()
         if any(all(_is_kept_choice(marks.fields[key]) for marks in (first, second)) for key in tags):
             return True
         if not (first.written | second.written) <= (first.fields.keys() & second.fields.keys()):
             return True
-        return self._refuses(first, second, is_lax=is_lax) and self._refuses(second, first, is_lax=is_lax)
+        return self._refuses(first, second, how) and self._refuses(second, first, how)
 
     def exclude(self, one: int, other: int) -> bool:
         """Return whether certainly no value fits both of two members."""
-        first, second, is_lax = self._pair(one, other)
-        return self._refuses(first, second, is_lax=is_lax, is_written=False, is_certain=True)
+        first, second, how = self._compared(one, other, is_written=False, is_certain=True)
+        return self._refuses(first, second, how)
 
     def share(self, one: int, other: int) -> bool:
         """Return whether some value may fit both of two members without unused keys."""
-        first, second, is_lax = self._pair(one, other)
+        first, second, how = self._compared(one, other, is_written=False)
         is_close = first.required <= second.fields.keys() and second.required <= first.fields.keys()
-        return is_close and not self._refuses(first, second, is_lax=is_lax, is_written=False)
+        return is_close and not self._refuses(first, second, how)
 
     def is_read_as(self, one: int, other: int) -> bool:
         """Return whether an encoded value of one member may fit another one, without unused keys."""
-        first, second, is_lax = self._pair(one, other)
-        return first.written <= second.fields.keys() and not self._refuses(
-            first, second, is_lax=is_lax, is_certain=True
-        )
+        first, second, how = self._compared(one, other, is_certain=True)
+        return first.written <= second.fields.keys() and not self._refuses(first, second, how)
 
     def distinguishing_field(
         self, member: int, others: Iterable[int], value: Mapping[str, object]
@@ -104,92 +101,71 @@ class Objects:
     def _sets_apart(self, field: Field, member: int, others: Iterable[int]) -> bool:
         """Return whether a field of one member is unknown to the other members, or has no value in common."""
         for other in others:
-            _, marks, is_lax = self._pair(member, other)
+            _, marks, how = self._compared(member, other, is_written=False)
             same = marks.fields.get(field.key)
-            if same and not self._are_disjoint(field, same, _LEVELS, is_lax=is_lax, is_written=False):
+            if same and not self._are_disjoint(field, same, how):
                 return False
         return True
 
-    def _pair(self, one: int, other: int) -> tuple[Marks, Marks, bool]:
-        # A leaf may take `"1"` for an integer.
-        is_lax = _has_leaf([self._members[one], self._members[other]])
-        return self.marks(self.shapes[one]), self.marks(self.shapes[other]), is_lax
+    def _compared(
+        self, one: int, other: int, *, is_written: bool = True, is_certain: bool = False
+    ) -> tuple[Marks, Marks, _Comparison]:
+        """Return the marks of two members, and how they are compared."""
+        how = _Comparison(_has_leaf([self._members[one], self._members[other]]), is_written, is_certain)
+        return self.marks(self.shapes[one]), self.marks(self.shapes[other]), how
 
-    def _refuses(
-        self,
-        one: Marks,
-        other: Marks,
-        *,
-        is_lax: bool,
-        is_written: bool = True,
-        is_certain: bool = False,
-        levels: int = _LEVELS,
-    ) -> bool:
-        """Return whether one object refuses all values of another one.
-
-        Args:
-            one: the object whose values are considered.
-            other: the object that may refuse them.
-            is_lax: whether a leaf reads one of them.
-            is_written: whether only encoded instances count, with all the keys that these always have.
-            is_certain: whether it must hold for every value. A leaf may convert values, or have a validator
-                that takes values outside its schema.
-            levels: how many levels of inner objects are compared.
-        """
-        if is_certain and is_lax:
+    def _refuses(self, one: Marks, other: Marks, how: _Comparison) -> bool:
+        """Return whether one object refuses all values of another one."""
+        if how.is_certain and how.is_lax:
             return False
-        if is_written and not (other.required <= one.fields.keys()):
+        if how.is_written and not (other.required <= one.fields.keys()):
             return True
-        always = one.written if is_written else one.required
+        always = one.written if how.is_written else one.required
         return any(
             (key in always or key in other.required)
-            and self._are_disjoint(
-                one.fields[key],
-                other.fields[key],
-                levels,
-                is_lax=is_lax,
-                is_written=is_written,
-                is_certain=is_certain,
-            )
+            and self._are_disjoint(one.fields[key], other.fields[key], how)
             for key in one.fields.keys() & other.fields.keys()
         )
 
-    def _are_disjoint(
-        self,
-        one: Field,
-        other: Field,
-        levels: int,
-        *,
-        is_lax: bool,
-        is_written: bool,
-        is_certain: bool = False,
-    ) -> bool:
+    def _are_disjoint(self, one: Field, other: Field, how: _Comparison) -> bool:
         """Return whether one field refuses all values of the other."""
         values, others = choice_keys(one), choice_keys(other)
         if values and others:
             return not values & others
         types, others_types = self._types(one), self._types(other)
         common = types & others_types
-        if is_lax and types & _LAX and others_types & _LAX:
+        if how.is_lax and types & _LAX and others_types & _LAX:
             return False
-        if common != _OBJECT_ALONE or not levels:
+        if common != _OBJECT_ALONE or not how.levels:
             return not common
         nodes = [resolve(field.node, self._definitions) for field in (one, other)]
         inner, outer = map(shape_of, nodes)
         if inner is None or outer is None:
             return False
-        return self._refuses(
-            self.marks(inner),
-            self.marks(outer),
-            is_lax=is_lax or (is_certain and _has_leaf(nodes)),
-            is_written=is_written,
-            is_certain=is_certain,
-            levels=levels - 1,
-        )
+        is_lax = how.is_lax or (how.is_certain and _has_leaf(nodes))
+        below = how.replace(is_lax=is_lax, levels=how.levels - 1)
+        return self._refuses(self.marks(inner), self.marks(outer), below)
 
     def _types(self, field: Field) -> frozenset[str]:
         null = frozenset({"null"} if field.absent_is_none else ())
         return null.union(*map(received_types, flat_members(field.node, self._definitions)))
+
+
+class _Comparison(Value):
+    """How the values of two objects are compared.
+
+    Attributes:
+        is_lax: whether a leaf reads one of them, which may take `"1"` for an integer.
+        is_written: whether only encoded instances count, with all the keys that these always have.
+        is_certain: whether the answer must hold for every value. A leaf may convert values, or have a
+            validator that takes values outside its schema.
+        levels: how many levels of objects inside objects are compared.
+    """
+
+    is_lax: bool
+    is_written: bool
+    is_certain: bool
+    levels: int = 3
 
 
 def _is_kept_choice(field: Field) -> bool:

@@ -1,17 +1,17 @@
-"""The interfaces between the parts of a registration, for type checkers: no program loads this module."""
+"""What does reading one annotation need of the walk? For type checkers: no program loads this module."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-    from ..findings import Finding, TypeCode
+    from ..findings import TypeCode
     from .hints import Place
     from .leaves import SchemaLeaf
     from .node_kinds import Distinct
-    from .nodes import Defaulted, Field, Graph, Node
+    from .nodes import Defaulted, Field, Node
 
 
 class Reader(Protocol):
@@ -58,14 +58,4 @@ class Reader(Protocol):
 
     def complain_unsupported(self, annotation: object, place: Place) -> Node:
         """Complain about an annotation that has no meaning here."""
-        ...
-
-
-class DefaultFaults(Protocol):
-    """The function that checks the defaults and examples of fields."""
-
-    def __call__(
-        self, entries: Iterable[Defaulted], graph: Graph, max_depth: int, *, is_decoded: bool
-    ) -> Iterable[Finding]:
-        """Return the faults."""
         ...

@@ -42,7 +42,7 @@ def with_required_discriminators(schema: dict[str, Any]) -> dict[str, Any]:
     if all(keys == {_NONE} for keys in uses.values()):
         return schema
 
-    names = _names(uses)
+    names = _names_of_variants(uses)
 
     def meant(reference: str, keys: Keys) -> str:
         name = reference.removeprefix(_PREFIX)
@@ -53,7 +53,7 @@ def with_required_discriminators(schema: dict[str, Any]) -> dict[str, Any]:
     return {"$defs": made, **_requiring(rest, _NONE, meant)}
 
 
-def _names(uses: dict[str, set[Keys]]) -> dict[tuple[str, Keys], str]:
+def _names_of_variants(uses: dict[str, set[Keys]]) -> dict[tuple[str, Keys], str]:
     """Return a unique name for each definition and each set of keys required of it.
 
     Args:
@@ -102,22 +102,22 @@ def _requiring_union(part: dict[str, Any], keys: Keys, meant: Meant) -> dict[str
     """Return a union with a discriminator so that its members and references to them require keys."""
     members = part["oneOf"]
     made = [_requiring(each, keys, meant) for each in members]
-    names = dict(pair for old, new in zip(members, made, strict=True) for pair in _renamed(old, new))
+    names = dict(pair for old, new in zip(members, made, strict=True) for pair in _new_references(old, new))
     rest = {key: value for key, value in part.items() if key not in {"discriminator", "oneOf"}}
-    return {**rest, "discriminator": _mapped(part["discriminator"], names), "oneOf": made}
+    return {**rest, "discriminator": _with_new_references(part["discriminator"], names), "oneOf": made}
 
 
-def _renamed(old: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _new_references(old: dict[str, Any], new: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the references of a union's member, each with the reference that replaces it."""
     if "$ref" in old:
         yield old["$ref"], new["$ref"]
     for each, other in zip(old.get("oneOf", ()), new.get("oneOf", ()), strict=True):
-        yield from _renamed(each, other)
+        yield from _new_references(each, other)
 
 
-def _mapped(part: Any, names: dict[str, str]) -> Any:
+def _with_new_references(part: Any, names: dict[str, str]) -> Any:
     if is_object(part):
-        return {key: _mapped(value, names) for key, value in part.items()}
+        return {key: _with_new_references(value, names) for key, value in part.items()}
     if is_array(part):
-        return [_mapped(each, names) for each in part]
+        return [_with_new_references(each, names) for each in part]
     return names.get(part, part) if isinstance(part, str) else part

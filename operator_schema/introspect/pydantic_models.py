@@ -1,4 +1,4 @@
-"""pydantic models and types: leaves with their own schema, validator and serializer. Nothing is imported.
+"""How does a pydantic model or type become a leaf? Nothing is imported.
 
 pydantic itself does the work: `model_json_schema` describes a model, `model_validate_json` reads it (so that
 strict models and formats follow the rules for JSON), its serializer writes it. Written text is read again as
@@ -12,27 +12,26 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import MISSING
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import DecodeError
-from ..findings import Finding
 from ..immutable import Value
-from ..json_values import JSON_TYPES, choice_key, copy_json, is_array, is_object
-from ..message_text import excerpt, one_line, quote
+from ..json_values import is_object
+from ..message_text import quote
 from ..sameness import is_same_state
 from ..schema.moved_definitions import describe_reference_fault
 from ..schema.references import resolve
 from .leaves import CheckedEncoder, SchemaLeaf, trusted_leaf
 from .node_kinds import ShapedDecoder
-from .nodes import ANY, ArrayNode, Field, LeafNode, LiteralNode, ObjectNode, ScalarNode, UnionNode
+from .nodes import LeafNode
+from .pydantic_problems import problems_of
+from .pydantic_schemas import LEVELS, node_of_schema, parts_of_schema, sample_of, shape_of_model, types_of
 from .shipped_leaves import shipped_leaf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
-    from ..findings import ValueCode
-    from .nodes import Node
+    from .nodes import Node, ObjectNode
 
 _Schema = dict[str, Any]
 
@@ -63,9 +62,9 @@ def _leaf_of(cls: type, values: type, model: Any, *, of_results: bool) -> Schema
         from .pydantic_discriminators import with_required_discriminators  # most models have none
 
         schema = with_required_discriminators(schema)
-    types = _types_of(schema, schema)
+    types = types_of(schema, schema)
     document = {"type": types[0] if len(types) == 1 else types, **schema}
-    known = _Model(model, document, _shape_of(cls, schema, schema, _LEVELS))
+    known = _Model(model, document, shape_of_model(cls, schema, schema, LEVELS))
     write = _ResultEncoder(known) if of_results else _ModelEncoder(known)
     return trusted_leaf(values, document, _ModelDecoder(known), write, known)
 
@@ -140,125 +139,6 @@ def _lost_key(cls: Any) -> str | None:
     return None
 
 
-def _types_of(schema: Mapping[str, Any], root: Mapping[str, Any]) -> list[str]:
-    """Return the JSON types that a schema allows; all of them if it has no restriction."""
-    named = schema.get("type")
-    if named is not None:
-        return [named] if isinstance(named, str) else list(named)
-    if "$ref" in schema:
-        return _types_of(resolve(root, schema["$ref"]), root)
-    members = schema.get("anyOf") or schema.get("oneOf")
-    found = [name for member in members or () for name in _types_of(member, root)]
-    return list(dict.fromkeys(found)) or list(JSON_TYPES)
-
-
-# --- the fields of a model, for unions and messages -----------------------------------------------
-
-
-def _shape_of(cls: Any, schema: _Schema, root: _Schema, levels: int) -> ObjectNode | None:
-    """Return the fields of a model from its schema; None if it isn't an object with fields."""
-    if "$ref" in schema:
-        return _shape_of(cls, resolve(root, schema["$ref"]), root, levels)
-    if schema.get("type") != "object" or not isinstance(schema.get("properties"), dict):
-        return None
-    properties: _Schema = schema["properties"]
-    required = frozenset(schema.get("required", ()))
-    fields = [
-        _field(key, _node_of(cls, inner, root, levels - 1), required=key in required)
-        for key, inner in properties.items()
-    ]
-    is_closed = schema.get("additionalProperties") is False
-    return ObjectNode(cls, cls.__name__, "dataclass", tuple(fields), is_closed, None, None)
-
-
-def _field(key: str, node: Node, *, required: bool) -> Field:
-    return Field(
-        name=key,
-        key=key,
-        node=node,
-        required=required,
-        default=MISSING,
-        absent_is_none=False,
-        init_only=False,
-        description=None,
-        examples=(),
-    )
-
-
-def _node_of(cls: Any, schema: Any, root: _Schema, levels: int) -> Node:
-    """Return a node for a part of a model's schema, only as exact as messages need it."""
-    if not isinstance(schema, dict) or levels < 0:
-        return ANY
-    part = cast("_Schema", schema)
-    if "$ref" in part:
-        return _node_of(cls, resolve(root, part["$ref"]), root, levels - 1)
-    choices = [part["const"]] if "const" in part else part.get("enum")
-    if choices is not None:
-        return _choice(choices)
-    members = part.get("anyOf") or part.get("oneOf")
-    if members:
-        return UnionNode(tuple([_node_of(cls, member, root, levels - 1) for member in members]), None)
-    named = part.get("type")
-    if named == "array":
-        return ArrayNode(_node_of(cls, part.get("items"), root, levels - 1), list, list, None, None)
-    if isinstance(named, str) and named in _SCALARS:
-        return ScalarNode(named)  # type: ignore[arg-type]  # one of them, as just checked
-    shape = _shape_of(cls, part, root, levels)
-    return ANY if shape is None else shape.replace(name=part.get("title", shape.name))
-
-
-def guessed_unions(node: Node) -> Iterator[tuple[tuple[str, ...], Node]]:
-    """Yield the unions inside a model whose member pydantic guesses, each with its path.
-
-    If a discriminator or a function chooses the member, the schema has `oneOf` instead.
-
-    Args:
-        node: any node; only a pydantic model has such unions.
-    """
-    model = node.leaf.placeholder if isinstance(node, LeafNode) else None
-    if not isinstance(model, _Model):
-        return
-    root = dict(model.schema)
-    waiting: list[tuple[tuple[str, ...], Any]] = [((), root)]
-    seen: set[str] = set()
-    while waiting:
-        path, part = waiting.pop()
-        if not is_object(part):
-            continue
-        members = [each for each in part.get("anyOf", ()) if "oneOf" not in each]
-        if members:
-            yield path, _node_of(model.cls, {"anyOf": members}, root, _LEVELS)
-        reference = part.get("$ref")
-        if reference is not None and reference not in seen:
-            seen.add(reference)
-            waiting.append((path, resolve(root, reference)))
-        waiting += reversed([((*path, *steps), inner) for steps, inner in _inside(part)])
-
-
-def _inside(part: _Schema) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Yield the direct parts of a schema, each with the steps that lead to its values."""
-    for key, inner in part.get("properties", {}).items():
-        yield (key,), inner
-    for keyword in ("items", "additionalProperties"):
-        yield ("*",), part.get(keyword)
-    for inner in (*part.get("prefixItems", ()), *part.get("patternProperties", {}).values()):
-        yield ("*",), inner
-    for keyword in ("anyOf", "oneOf", "allOf"):
-        for inner in part.get(keyword, ()):
-            yield (), inner
-
-
-def _choice(values: Sequence[Any]) -> Node:
-    if not all(value is None or isinstance(value, (str, int, float)) for value in values):
-        return ANY
-    table = {choice_key(value): value for value in values}
-    return LiteralNode(tuple(table.values()), tuple(table.values()), table, None)
-
-
-_LEVELS: Final = 4
-_SCALARS: Final = frozenset({"string", "integer", "number", "boolean", "null"})
-
-
 # --- reading and writing --------------------------------------------------------------------------
 
 
@@ -311,7 +191,7 @@ class _ModelEncoder(CheckedEncoder):
             ValueError: the instance doesn't fit its model, or its JSON would be read as another value.
         """
         if isinstance(value, _Model):
-            value = _ModelDecoder(value)(_sample_of(value.schema, value.schema, 0))
+            value = _ModelDecoder(value)(sample_of(value.schema, value.schema, 0))
         cls = self.model.cls
         text = _write_checked(cls, value)
         written = json.loads(text)
@@ -342,7 +222,7 @@ class _ResultEncoder(CheckedEncoder):
             ValueError: the instance doesn't fit its model.
         """
         if isinstance(value, _Model):
-            return _sample_of(value.schema, value.schema, 0)
+            return sample_of(value.schema, value.schema, 0)
         cls = self.model.cls
         _write_checked(cls, value)
         try:
@@ -393,119 +273,29 @@ _WARNING: Final = "PydanticSerializationUnexpectedValue("
 _DOUBT: Final = " - serialized value may not be as expected"
 
 
-def problems_of(error: Any, value: Any) -> list[Finding]:
-    """Return a problem for each error of pydantic.
+def guessed_unions(node: Node) -> Iterator[tuple[tuple[str, ...], Node]]:
+    """Yield the unions inside a model whose member pydantic guesses, each with its path.
+
+    If a discriminator or a function chooses the member, the schema has `oneOf` instead.
 
     Args:
-        error: a `ValidationError`.
-        value: the JSON value with the errors, for paths.
+        node: any node; only a pydantic model has such unions.
     """
-    return [_problem(entry, value) for entry in error.errors(include_url=False, include_context=False)]
-
-
-def _problem(entry: Mapping[str, Any], value: Any) -> Finding:
-    kind: str = entry["type"]
-    path = _path(entry["loc"], value, is_absent=kind == "missing")
-    if kind == "missing":
-        return Finding(path, "missing", "missing (required)")
-    received = excerpt(entry["input"])
-    # The message of a validator may contain anything that the model sent.
-    said = one_line(entry["msg"], _SAID_LENGTH)
-    return Finding(path, _code(kind), f"{said}, got {received}", None, received)
-
-
-_SAID_LENGTH: Final = 180
-
-
-def _path(loc: Sequence[Any], value: Any, *, is_absent: bool) -> tuple[str | int, ...]:
-    """Return the steps of a location that lead through a value, without names of union members."""
-    path: list[str | int] = []
-    for number, step in enumerate(loc, 1):
-        is_item = is_array(value) and isinstance(step, int) and step < len(value)
-        if is_item or (is_object(value) and step in value):
-            path.append(step)
-            value = value[step]
-        elif is_absent and number == len(loc):
-            path.append(step)
-    return tuple(path)
-
-
-_CODES: Final[dict[str, ValueCode]] = {
-    "extra_forbidden": "unknown",
-    "literal_error": "not_one_of",
-    "enum": "not_one_of",
-    "greater_than": "out_of_range",
-    "greater_than_equal": "out_of_range",
-    "less_than": "out_of_range",
-    "less_than_equal": "out_of_range",
-    "multiple_of": "out_of_range",
-    "finite_number": "out_of_range",
-    "too_short": "bad_length",
-    "too_long": "bad_length",
-    "string_too_short": "bad_length",
-    "string_too_long": "bad_length",
-    "string_pattern_mismatch": "bad_format",
-    "union_tag_invalid": "no_match",
-    "union_tag_not_found": "no_match",
-    "recursion_loop": "too_deep",
-    "json_invalid": "bad_format",
-    "value_error": "rejected",
-    "assertion_error": "rejected",
-}
-"""Our code for each type of pydantic error."""
-
-
-def _code(kind: str) -> ValueCode:
-    if kind in _CODES:
-        return _CODES[kind]
-    if kind.endswith("_type") or kind in {"int_parsing", "float_parsing", "bool_parsing", "int_from_float"}:
-        return "wrong_type"
-    return "bad_format" if kind.endswith("_parsing") else "rejected"
-
-
-def _sample_of(schema: Mapping[str, Any], root: Mapping[str, Any], depth: int) -> Any:
-    """Return a small value that probably fits a schema; the model itself checks it later."""
-    if depth > _FOLLOWED:
-        message = "no small value is known"
-        raise ValueError(message)
-    if "$ref" in schema:
-        return _sample_of(resolve(root, schema["$ref"]), root, depth + 1)
-    for keyword in ("const", "default"):
-        if keyword in schema:
-            return copy_json(schema[keyword])
-    choices = schema.get("examples") or schema.get("enum")
-    if choices:
-        return copy_json(choices[0])
-    members = schema.get("anyOf") or schema.get("oneOf")
-    if members:
-        return _sample_of(members[0], root, depth + 1)
-    named = schema.get("type", "object")
-    name = named if isinstance(named, str) else named[0]
-    if name == "object":
-        properties = schema.get("properties", {})
-        return {key: _sample_of(properties[key], root, depth + 1) for key in schema.get("required", ())}
-    if name == "array":
-        return [_sample_of(schema.get("items", {}), root, depth + 1)] * schema.get("minItems", 0)
-    return _sample_scalar(name, schema)
-
-
-def _sample_scalar(name: str, schema: Mapping[str, Any]) -> Any:
-    if name == "string":
-        return _FORMATS.get(schema.get("format", ""), "x" * max(schema.get("minLength", 1), 1))
-    if name in {"integer", "number"}:
-        return schema.get("minimum", schema.get("exclusiveMinimum", -1) + 1)
-    return False if name == "boolean" else None
-
-
-_FOLLOWED: Final = 50
-_FORMATS: Final = {
-    "date-time": "2026-01-31T09:30:00Z",
-    "date": "2026-01-31",
-    "time": "09:30:00",
-    "duration": "PT1H",
-    "uuid": "123e4567-e89b-12d3-a456-426614174000",
-    "uri": "https://example.com/",
-    "email": "ada@example.com",
-    "ipv4": "192.0.2.1",
-    "ipv6": "2001:db8::1",
-}
+    model = node.leaf.placeholder if isinstance(node, LeafNode) else None
+    if not isinstance(model, _Model):
+        return
+    root = dict(model.schema)
+    waiting: list[tuple[tuple[str, ...], Any]] = [((), root)]
+    seen: set[str] = set()
+    while waiting:
+        path, part = waiting.pop()
+        if not is_object(part):
+            continue
+        members = [each for each in part.get("anyOf", ()) if "oneOf" not in each]
+        if members:
+            yield path, node_of_schema(model.cls, {"anyOf": members}, root, LEVELS)
+        reference = part.get("$ref")
+        if reference is not None and reference not in seen:
+            seen.add(reference)
+            waiting.append((path, resolve(root, reference)))
+        waiting += reversed([((*path, *steps), inner) for steps, inner in parts_of_schema(part)])

@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Any, Final, get_origin
 from ..immutable import instead_of
 from .classes import annotations_of, form_of
 from .foreign_metadata import is_foreign
-from .hints import is_type, name_of
 from .leaves import as_leaf, has_attribute
-from .shown_annotations import is_annotation, show_annotation, types_in
+from .shown_annotations import is_annotation, is_type, name_of, show_annotation, types_in
 
 if TYPE_CHECKING:
     from .hints import Scope

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..findings import Finding
 from ..json_values import is_object
 from .leaves import trusted_leaf
-from .node_kinds import TRAITS, ShapedDecoder, flat_members, parts_of, shape_of
+from .node_kinds import ShapedDecoder, are_same, flat_members, shape_of, with_parts
 from .nodes import NULL, Field, Graph, LeafNode, ObjectNode, RefNode, Target, UnionNode, resolve
 from .overlaps import is_always_written
 from .union_plans import field_choices, tags_of
@@ -98,7 +98,7 @@ class _TaggedGraph:
         if isinstance(node, UnionNode):
             keys = self._keys_inside(node, keys)
             members = tuple([self.node(member, keys) for member in node.members])
-            return node if _are_same(members, node.members) else node.replace(members=members)
+            return node if are_same(members, node.members) else node.replace(members=members)
         if isinstance(node, RefNode):
             return self._reference(node, keys)
         if isinstance(node, ObjectNode):
@@ -107,20 +107,7 @@ class _TaggedGraph:
         if isinstance(node, LeafNode):
             lacking = self._lacking(node, keys or _NONE)
             return _requiring(node, lacking) if lacking else node
-        return self._with_parts(node) if parts_of(node) else node  # some are tested by identity
-
-    def _with_parts(self, node: Node) -> Node:
-        given = [getattr(node, name) for name in node.__slots__]
-        made = [self._part(part) for part in given]
-        return node if _are_same(made, given) else type(node)(*made)
-
-    def _part(self, part: Any) -> Any:
-        if part.__class__ in TRAITS:
-            return self.node(part)
-        if part.__class__ is tuple:
-            made = tuple(map(self._part, part))
-            return part if _are_same(made, part) else made
-        return part
+        return with_parts(node, self.node, self._field)
 
     # --- objects ---------------------------------------------------------------------------------
 
@@ -129,11 +116,11 @@ class _TaggedGraph:
         known = self._fields.get((id(node.fields), keys))
         if known is None:
             fields = tuple([self._field(field, is_required=field.key in keys) for field in node.fields])
-            made = node.fields if _are_same(fields, node.fields) else fields
+            made = node.fields if are_same(fields, node.fields) else fields
             known = self._fields[id(node.fields), keys] = (node.fields, made)
         return known[1]
 
-    def _field(self, field: Field, *, is_required: bool) -> Field:
+    def _field(self, field: Field, *, is_required: bool = False) -> Field:
         node = self.node(field.node)
         if is_required:
             return field.replace(
@@ -175,7 +162,11 @@ class _TaggedGraph:
         if around is not None:
             return around
         unions = self._unions_in(node)
-        named = [(self._flat(each), key) for each in unions if (key := self._named(each)) is not None]
+        named = [
+            (self._flat(each), key)
+            for each in unions
+            if (key := self._key_of_discriminator(each)) is not None
+        ]
         found = {key for _, key in named}
         for each in unions:
             members = self._flat(each)
@@ -198,7 +189,7 @@ class _TaggedGraph:
                 pending += each.members
         return list(found.values())
 
-    def _named(self, node: UnionNode) -> str | None:
+    def _key_of_discriminator(self, node: UnionNode) -> str | None:
         """Return the key of the field that pydantic's discriminator names, if all members have it."""
         name = node.discriminator
         if name is None:
@@ -243,10 +234,6 @@ def _fields_of(node: Node) -> tuple[Field, ...]:
 def _are_among(nodes: Iterable[Node], others: list[Node]) -> bool:
     known = set(map(id, others))
     return all(id(node) in known for node in nodes)
-
-
-def _are_same(made: Iterable[Any], given: Iterable[Any]) -> bool:
-    return all(one is other for one, other in zip(made, given, strict=True))
 
 
 def _or_null(node: Node) -> Node:

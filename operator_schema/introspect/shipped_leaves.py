@@ -1,4 +1,4 @@
-"""This package's leaves for types of the standard library, and those of identifiers, dates and times.
+"""Which types of the standard library have a leaf? The table, and the leaves of UUIDs, dates and times.
 
 A leaf takes everything that it needs from the module that defines its type, so that registration imports
 nothing that the user hasn't imported. Patterns are compiled when their leaf is made: most programs never need
@@ -14,6 +14,7 @@ from functools import cache, partial
 from types import BuiltinMethodType
 from typing import TYPE_CHECKING, Any, Final
 
+from ..immutable import Value
 from .leaves import trusted_leaf
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _time_leaf(cls: Any) -> SchemaLeaf[Any]:
     return _clock_leaf(cls, _FULL_TIME, _TIME)
 
 
-class _ClockWords:
+class _ClockWords(Value):
     """The texts in the schema and the messages of a leaf with a UTC offset.
 
     Attributes:
@@ -109,10 +110,10 @@ class _ClockWords:
         local: the public name of the leaf for values without an offset.
     """
 
-    __slots__ = ("format", "local", "sample", "what")
-
-    def __init__(self, format: str, what: str, sample: str, local: str) -> None:  # noqa: A002  # the keyword of JSON Schema
-        self.format, self.what, self.sample, self.local = format, what, sample, local
+    format: str
+    what: str
+    sample: str
+    local: str
 
     @property
     def schema(self) -> dict[str, Any]:

@@ -6,21 +6,36 @@ from itertools import chain
 from types import BuiltinFunctionType, FunctionType, ModuleType, NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
 
-from ..message_text import class_name, class_name_of, excerpt, one_line
-from .hints import LONGEST_SHOWN, Unresolved, is_type
+from ..message_text import class_name, class_name_of, exact_text, excerpt, one_line
+from .hints import Unresolved
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+NOT_SUPPORTED: Final = "is not supported"
+"""The end of a message about an unsupported annotation; messages about other things end differently."""
+
+_LONGEST_SHOWN = 200
 _SHOWN_LEVELS = 4
 _SHOWN_ARGUMENTS = 8
+
+
+def name_of(annotation: object) -> str:
+    """Return the short name of a type for messages: `Page[User]`."""
+    if type(annotation) is type and annotation is not NoneType:
+        name = annotation.__name__
+        if type(name) is not str:
+            name = exact_text(name)
+        if name.isprintable() and len(name) <= _LONGEST_SHOWN:
+            return name
+    return show_annotation(annotation, with_module=False)
 
 
 def show_annotation(annotation: object, *, with_module: bool = True) -> str:
     """Write an annotation much as in the source code, bounded and on one line."""
     try:
-        return one_line(_show(annotation, _SHOWN_LEVELS, with_module=with_module), LONGEST_SHOWN)
+        return one_line(_show(annotation, _SHOWN_LEVELS, with_module=with_module), _LONGEST_SHOWN)
     except (MemoryError, RecursionError):
         raise
     except Exception:  # noqa: BLE001  # a metaclass may do anything when a class is asked for its name
@@ -100,6 +115,11 @@ def types_in(value: Any) -> Sequence[Any]:
     return parts if all(map(is_type, parts)) else ()
 
 
+def is_type(item: object) -> bool:
+    """Return whether an object is a class, or a form such as `list[int]` or `int | str`."""
+    return isinstance(item, type) or get_origin(item) is not None
+
+
 _WRITTEN: Final = (str, Unresolved)
 _FUNCTIONS: Final = (FunctionType, BuiltinFunctionType)
 _TYPING: Final = frozenset({"typing", "typing_extensions", "annotationlib"})
@@ -116,3 +136,8 @@ def show_value(value: object) -> str:
         return repr(value)
     except Exception:  # noqa: BLE001  # an object that can't be shown is still named by its class
         return f"an object of {class_name_of(value)}"
+
+
+def show_briefly(value: object, most: int = 100) -> str:
+    """Write an object like `show_value`, on one line of at most so many characters."""
+    return one_line(show_value(value), most)

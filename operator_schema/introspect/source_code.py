@@ -1,4 +1,4 @@
-"""Reads the source code of a class: its file and line, and the strings below its fields."""
+"""Where is a class written, and which texts stand below its fields? Reads the source code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read annotations that are neither classes nor generics: `Self`, type variables, `NewType`, aliases."""
+"""What do `Self`, type variables, `NewType` and aliases mean?"""
 
 from __future__ import annotations
 
@@ -44,14 +44,6 @@ def _type_variable(reader: Reader, variable: Any, _args: tuple[Any, ...], place:
     return ANY
 
 
-def _new_type(reader: Reader, annotation: Any, _args: tuple[Any, ...], place: Place) -> Node:
-    return reader.node(annotation.__supertype__, place)
-
-
-def _literal_string(reader: Reader, _annotation: Any, _args: tuple[Any, ...], place: Place) -> Node:
-    return reader.node(str, place)
-
-
 def _alias(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place) -> Node:
     alias = getattr(annotation, "__origin__", annotation)
     if alias.__name__ == "JsonValue" and getattr(alias, "__module__", "") == "pydantic.types":
@@ -61,10 +53,10 @@ def _alias(reader: Reader, annotation: Any, args: tuple[Any, ...], place: Place)
 
 NAMED: Final[dict[str, Arm]] = {
     "Self": _self,
-    "LiteralString": _literal_string,
+    "LiteralString": lambda reader, _annotation, _args, place: reader.node(str, place),
     "ReadOnly": read_inner,
     "TypeVar": _type_variable,
-    "NewType": _new_type,
+    "NewType": lambda reader, annotation, _args, place: reader.node(annotation.__supertype__, place),
     "TypeAliasType": _alias,
 }
 """By the name of a special form, or of the class of the annotation."""

@@ -1,4 +1,4 @@
-"""Find what is given for the type parameters of a generic class or alias (PEP 484, PEP 695, PEP 696)."""
+"""Which types are given for the type parameters of a generic class or alias? PEP 484, PEP 695, PEP 696."""
 
 from __future__ import annotations
 

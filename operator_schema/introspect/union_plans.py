@@ -9,6 +9,7 @@ members that can't be distinguished.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
@@ -63,18 +64,11 @@ def make_plan(node: UnionNode, definitions: Mapping[Target, Node]) -> UnionPlan:
     for member in members:
         for name in received_types(member):
             known[name].append(member)
-    candidates = {
-        name: _ranked(name, several) if len(several) > 1 else tuple(several)
-        for name, several in known.items()
-    }
+    candidates = {name: tuple(sorted(several, key=partial(_rank, name))) for name, several in known.items()}
     return UnionPlan(candidates, tag_of(members))
 
 
-def _ranked(json_type: str, members: list[Node]) -> tuple[Node, ...]:
-    return tuple(sorted(members, key=lambda member: _rank(member, json_type)))
-
-
-def _rank(node: Node, json_type: str) -> tuple[int, int]:
+def _rank(json_type: str, node: Node) -> tuple[int, int]:
     if isinstance(node, (LiteralNode, EnumNode)):
         return 0, 0
     if isinstance(node, LeafNode):

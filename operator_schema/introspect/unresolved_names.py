@@ -1,4 +1,4 @@
-"""Says why an annotation that is written as text has no meaning, and which name was probably meant."""
+"""Why does an annotation written as text have no meaning, and which name was probably meant?"""
 
 from __future__ import annotations
 

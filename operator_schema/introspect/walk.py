@@ -1,4 +1,4 @@
-"""The walk: turns an annotation into a node graph, and collects all complaints.
+"""What does a whole type mean? Walks through its annotations, and collects all complaints.
 
 Unreadable parts get a complaint and become `UNKNOWN` in the graph, so that the walk continues and
 one report lists everything that is wrong.
@@ -17,13 +17,11 @@ from .classes import form_of
 from .hints import (
     COMPARED_PARTS,
     NO_BINDINGS,
-    NOT_SUPPORTED,
     Place,
     Scope,
     Unresolved,
     bindings_key,
     evaluate_forward,
-    name_of,
     take_apart,
 )
 from .leaves import (
@@ -40,6 +38,7 @@ from .leaves import (
 from .nodes import UNKNOWN, Graph, LeafNode, ObjectNode, RefNode, Target, UnionNode, new_leaf
 from .object_nodes import make_object
 from .shipped_leaves import shipped_leaf
+from .shown_annotations import NOT_SUPPORTED, is_annotation, name_of, show_annotation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
     from .hints import Bindings, Path
     from .node_kinds import Distinct
     from .nodes import Defaulted, Field, Node, ObjectForm
-    from .protocols import DefaultFaults, Reader
+    from .protocols import Reader
 
 
 MAX_ANNOTATIONS = 100_000
@@ -69,11 +68,8 @@ class Walk:
         attribute_docs: whether to read attribute docstrings, which needs the source.
 
     Attributes:
-        leaves: types with their leaves, as given.
-        simple: `SIMPLE` without these types.
-        closed: as given.
-        namespace: as given.
-        attribute_docs: as given.
+        leaves, closed, namespace, attribute_docs: as given; `leaves` by type.
+        simple: `SIMPLE` without the types that have a leaf.
         descriptions: the descriptions of the fields of the registered type itself, or None.
         complaints: everything wrong so far.
         defaulted: the fields whose defaults and examples are still to be checked.
@@ -94,7 +90,7 @@ class Walk:
         attribute_docs: bool,
     ) -> None:
         self.leaves = index_leaves(leaves) if leaves else {}
-        self.simple = _without(SIMPLE, self.leaves) if leaves else SIMPLE
+        self.simple = {key: SIMPLE[key] for key in SIMPLE if key not in self.leaves} if leaves else SIMPLE
         self.closed = closed
         self.namespace = namespace
         self.attribute_docs = attribute_docs
@@ -126,7 +122,7 @@ class Walk:
         annotation: Any,
         name: str,
         descriptions: Mapping[str, str] | None,
-        default_faults: DefaultFaults,
+        default_faults: Callable[..., Iterable[Finding]],
     ) -> Graph:
         """Walk a type, and check its defaults.
 
@@ -192,7 +188,7 @@ class Walk:
         return graph
 
     def _settle_nulls(self, graph: Graph) -> Graph:
-        from .ambiguity_checks import null_fields, with_fields  # most types have no such fields
+        from .null_fields import null_fields, with_fields  # most types have no such fields
 
         changed = null_fields(self.unsettled, graph.definitions)
         if not changed:
@@ -216,7 +212,7 @@ class Walk:
                 return SIMPLE[annotation]
             if isinstance(annotation, type):
                 if kind.__hash__ is None:
-                    message = f"{_show(annotation)} has a metaclass without hash"
+                    message = f"{show_annotation(annotation)} has a metaclass without hash"
                     return self.complain(place, "unsupported", message, "Give the metaclass a __hash__")
                 return self._class_node(annotation, (), place)
             origin, args = take_apart(annotation)
@@ -230,7 +226,7 @@ class Walk:
         except (MemoryError, RecursionError):
             raise
         except Exception as error:  # noqa: BLE001  # classes and metadata may do anything when they are read
-            message = f"{_show(annotation)} can't be read: its own code raised {show_error(error)}"
+            message = f"{show_annotation(annotation)} can't be read: its own code raised {show_error(error)}"
             return self.complain(place, "unsupported", message, "Fix the class or the metadata")
 
     def item_node(self, annotation: Any, place: Place) -> Node:
@@ -302,7 +298,7 @@ class Walk:
             return self._complain_arguments(cls, place)
         known = self._known.get(identity)
         if known is not None:
-            return self._again(known, place, partial(target_of, cls, bindings, identity, is_object=True))
+            return self._met_again(known, place, partial(target_of, cls, bindings, identity, is_object=True))
         if not self._reach(len(place.path) + 1):
             return self._complain_depth(place)
         known = self._open(identity, place.path, levels=1)
@@ -317,7 +313,9 @@ class Walk:
             return self._complain_arguments(alias, place)
         known = self._known.get(identity)
         if known is not None:
-            return self._again(known, place, partial(target_of, alias, bindings, identity, is_object=False))
+            return self._met_again(
+                known, place, partial(target_of, alias, bindings, identity, is_object=False)
+            )
         try:
             value = alias.__value__
         except MemoryError:
@@ -340,11 +338,11 @@ class Walk:
         known = self._known.get(identity)
         if known is not None:
             name = text if text.isidentifier() else "Text"
-            return self._again(known, place, partial(Target, identity, name, text, is_object=False))
+            return self._met_again(known, place, partial(Target, identity, name, text, is_object=False))
         known = self._open(identity, place.path, levels=0)
         return self._close(known, self.node(meant, place))
 
-    def _again(self, known: Known, place: Place, make_target: Callable[[], Target]) -> Node:
+    def _met_again(self, known: Known, place: Place, make_target: Callable[[], Target]) -> Node:
         if known.node is None and known.path == place.path:
             message = "the type contains itself, with no array or object between"
             return self.complain(place, "unsupported", message, "Take it out of its own alternatives")
@@ -432,7 +430,6 @@ class Walk:
     def complain_unsupported(self, annotation: object, place: Place) -> Node:
         """Complain about an annotation that has no meaning here."""
         from .remedies import remedy_for  # only complaints need it
-        from .shown_annotations import is_annotation, show_annotation
 
         fault = NOT_SUPPORTED if is_annotation(annotation) else "isn't an annotation"
         message = f"{show_annotation(annotation)} {fault}"
@@ -455,10 +452,6 @@ class Walk:
         return self.complain(
             place, "unsupported", message, "Give types, and name large ones with a dataclass"
         )
-
-
-def _without(nodes: Mapping[Any, Node], leaves: Mapping[Any, object]) -> Mapping[Any, Node]:
-    return {annotation: node for annotation, node in nodes.items() if annotation not in leaves}
 
 
 class ResultWalk(Walk):
@@ -568,11 +561,5 @@ def target_of(generic: Any, bindings: Bindings, identity: Hashable, *, is_object
     name = short_name(generic, {})
     qualified = f"{generic.__module__}.{getattr(generic, '__qualname__', name)}"
     if bindings:
-        qualified = f"{qualified}[{', '.join(map(_show, bindings.values()))}]"
+        qualified = f"{qualified}[{', '.join(map(show_annotation, bindings.values()))}]"
     return Target(identity, short_name(generic, bindings), qualified, is_object)
-
-
-def _show(annotation: object) -> str:
-    from .shown_annotations import show_annotation  # few types are complained about
-
-    return show_annotation(annotation)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from ..errors import SchemaError
 from ..immutable import Value
-from ..introspect.graph_traversal import places_of
+from ..introspect.input_parts import places_of
 from ..json_values import to_json_text
 from ..message_text import listed, show_path
 from ..token_counts import count_tokens, is_estimate

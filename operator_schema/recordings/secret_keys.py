@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 from ..codec.likely_keys import is_near_key
 from ..immutable import Value
-from ..introspect.graph_traversal import places_of
+from ..introspect.input_parts import places_of
 from ..introspect.nodes import LeafNode
 from ..json_values import is_object
 from ..message_text import listed, quote, received
@@ -25,7 +25,7 @@ from ..tools import WARNING, write_log
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from ..introspect.graph_traversal import ParameterPart
+    from ..introspect.input_parts import ParameterPart
     from ..introspect.leaves import SchemaLeaf
     from ..tools import Tool
 

@@ -1,4 +1,4 @@
-"""Rewrites schemas for the APIs of providers: as draft 2020-12, with `items` in each array."""
+"""How does a schema of any draft become one that APIs take: draft 2020-12, with `items` in each array?"""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from urllib.parse import quote
 from ..json_values import is_array, is_object
 from .keywords import EXCLUSIVE, KEYWORDS
 from .references import References, as_path, is_old, mapped, step, steps_of, subschemas
+from .render import without_boolean_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -65,14 +66,14 @@ _NAMES: Final = ("type", "required")
 
 def unsaid_parts(schema: dict[str, Any]) -> list[tuple[tuple[str, ...], str, dict[str, Any]]]:
     """List parts that no API reads, or that `items` would hide: path in a value, keyword, and its schema."""
-    found = [one for one in _unsaid(schema, ()) if one[1] != "$ref" or one[2] is not schema]
+    found = [one for one in _find_unsaid(schema, ()) if one[1] != "$ref" or one[2] is not schema]
     if all(keyword != "$ref" for _, keyword, _ in found):
         return found
     references = References(schema)
     return [one for one in found if one[1] != "$ref" or not _leads_somewhere(references, one[2])]
 
 
-def _unsaid(schema: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str, dict[str, Any]]]:
+def _find_unsaid(schema: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str, dict[str, Any]]]:
     if not is_object(schema):
         return
     reference = schema.get("$ref")
@@ -81,7 +82,7 @@ def _unsaid(schema: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...
     elif "unevaluatedItems" in schema and _is_array(schema) and "items" not in schema:
         yield path, "unevaluatedItems", schema
     for steps, inner in subschemas(schema):
-        yield from _unsaid(inner, (*path, *as_path(steps)))
+        yield from _find_unsaid(inner, (*path, *as_path(steps)))
 
 
 def _leads_somewhere(references: References, part: dict[str, Any]) -> bool:
@@ -105,21 +106,21 @@ class _Writer:
         unsaid: identity of a schema to its keyword that becomes words.
     """
 
-    __slots__ = ("_document", "_is_from_before", "_unsaid")
+    __slots__ = ("_document", "_is_from_before", "_find_unsaid")
 
     def __init__(self, document: dict[str, Any], unsaid: Mapping[int, str]) -> None:
         self._document = document
-        self._unsaid = unsaid
+        self._find_unsaid = unsaid
         self._is_from_before = is_old(document)
 
     def written(self, schema: Any) -> Any:
         """Rewrite a schema."""
         if not is_object(schema):
             return schema
-        found = _fitting(schema)
+        found = _with_allowed_notes(schema)
         if self._is_from_before:
-            found = _renewed(found)
-        unsaid = self._unsaid.get(id(schema))
+            found = _without_old_keywords(found)
+        unsaid = self._find_unsaid.get(id(schema))
         if unsaid is not None:
             from .schema_words import short_json, with_words, written_out
 
@@ -166,7 +167,7 @@ _SHAPES: Final[Mapping[str, type[Any]]] = {
 """Keywords that restrict no values, and the types that draft 2020-12 allows for each."""
 
 
-def _fitting(schema: Mapping[str, Any]) -> dict[str, Any]:
+def _with_allowed_notes(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a copy without annotations that the draft doesn't allow, and without repeated names in lists."""
     found = {
         key: value for key, value in schema.items() if key not in _SHAPES or isinstance(value, _SHAPES[key])
@@ -177,7 +178,7 @@ def _fitting(schema: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _renewed(schema: dict[str, Any]) -> dict[str, Any]:
+def _without_old_keywords(schema: dict[str, Any]) -> dict[str, Any]:
     """Rewrite a schema of draft 7 or before: nothing beside a reference counts, anchors are identifiers."""
     found = {key: value for key, value in schema.items() if key != "$schema"}
     if "$ref" in found:
@@ -216,14 +217,6 @@ def _renew_items(schema: dict[str, Any]) -> dict[str, Any]:
     if rest is False or rest == {"not": {}}:
         return without_boolean_items(found)
     return found if rest is None else {**found, "items": rest}
-
-
-def without_boolean_items(document: dict[str, Any]) -> dict[str, Any]:
-    """Replace `"items": false` by the greatest number of items."""
-    kept = {keyword: value for keyword, value in document.items() if keyword != "items"}
-    allowed = len(document.get("prefixItems", ()))
-    kept["maxItems"] = min(allowed, kept.get("maxItems", allowed))
-    return kept
 
 
 def _renew_dependencies(schema: dict[str, Any]) -> None:

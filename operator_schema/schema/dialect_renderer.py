@@ -1,4 +1,4 @@
-"""Renders the node graph in a dialect: keywords that the dialect can't express move to the description."""
+"""How is a type described to a provider? Keywords that its dialect can't express become words."""
 
 from __future__ import annotations
 
@@ -240,21 +240,21 @@ class DialectRenderer(Renderer):
         """Render a node where it is used."""
         if self._shared:
             self._first.setdefault(id(node), tuple(self._path))
-        return super().schema(node) if type(node) in self.ARMS else self._unknown(node)
+        return super().schema(node) if type(node) in self.ARMS else self._refuse_kind(node)
 
     def inlined(self, node: Node) -> dict[str, Any]:
         """Render a node in full, even if it has a shared definition."""
-        return super().inlined(node) if type(node) in self.ARMS else self._unknown(node)
+        return super().inlined(node) if type(node) in self.ARMS else self._refuse_kind(node)
 
-    def _unknown(self, node: Node) -> dict[str, Any]:
+    def _refuse_kind(self, node: Node) -> dict[str, Any]:
         """Refuse a node whose kind isn't in the table, or render only its types."""
         kinds = sorted(json_types_of(node, self._found.graph.definitions))
         what = f"it is a {type(node).__name__}"
-        return self._unsaid(what, "Write it in another way", self._weak({"type": kinds}), "")
+        return self._refuse_or_weaken(what, "Write it in another way", self._types_alone({"type": kinds}), "")
 
     def scalar(self, node: ScalarNode) -> dict[str, Any]:
         """Render a string, number, boolean or null."""
-        return self._fitted(super().scalar(node))
+        return self._with_known_keywords(super().scalar(node))
 
     def any(self, node: AnyNode) -> dict[str, Any]:
         """Render a value of any type."""
@@ -266,7 +266,9 @@ class DialectRenderer(Renderer):
             self._found.lose(self._path, "weakened", "type")
             return with_words(self._any_type(), "any JSON value")
         remedy = "Name the type; for any JSON, use a string and parse it"
-        return self._unsaid("it takes a value of any type", remedy, {"type": "string"}, "any JSON value")
+        return self._refuse_or_weaken(
+            "it takes a value of any type", remedy, {"type": "string"}, "any JSON value"
+        )
 
     def leaf(self, node: LeafNode) -> dict[str, Any]:
         """Render a leaf whose schema the dialect takes."""
@@ -276,12 +278,12 @@ class DialectRenderer(Renderer):
         except CannotSay as error:
             remedy = "Write its fields as a dataclass, or leave strict out for this tool"
             if not self._dialect.lenient:
-                return self._refused(error.what, remedy, (*self._path, *error.path))
-            return self._unsaid(
-                error.what, remedy, self._weak(schema), f"with the schema {short_json(schema)}"
+                return self._refuse(error.what, remedy, (*self._path, *error.path))
+            return self._refuse_or_weaken(
+                error.what, remedy, self._types_alone(schema), f"with the schema {short_json(schema)}"
             )
 
-    def _weak(self, schema: Any) -> dict[str, Any]:
+    def _types_alone(self, schema: Any) -> dict[str, Any]:
         """Return a schema with only the types of another one."""
         known = types_in(schema)
         made: list[dict[str, Any]] = [
@@ -292,22 +294,22 @@ class DialectRenderer(Renderer):
         return {"anyOf": made} if made else self._any_type()
 
     def _fitted_scalar(self, document: dict[str, Any]) -> dict[str, Any]:
-        return self._fitted(self._typed(document) if "enum" in document else document)
+        return self._with_known_keywords(self._with_types(document) if "enum" in document else document)
 
     def literal(self, node: LiteralNode) -> dict[str, Any]:
         """Render a fixed set of values."""
-        return self._typed(super().literal(node))
+        return self._with_types(super().literal(node))
 
     def enum(self, node: EnumNode) -> dict[str, Any]:
         """Render the values of an Enum."""
-        return self._typed(super().enum(node))
+        return self._with_types(super().enum(node))
 
     def array(self, node: ArrayNode) -> dict[str, Any]:
         """Render an array of any length."""
         self._path.append("*")
         document = super().array(node)
         self._path.pop()
-        return self._fitted(document)
+        return self._with_known_keywords(document)
 
     def tuple(self, node: TupleNode) -> dict[str, Any]:
         """Render an array of fixed length."""
@@ -316,20 +318,22 @@ class DialectRenderer(Renderer):
             places = [self.schema(item) for item in node.items]
             self._path.pop()
             length = len(node.items)
-            return self._fitted(
+            return self._with_known_keywords(
                 {"type": "array", "prefixItems": places, "minItems": length, "maxItems": length}
             )
         different = not node.items or any(item != node.items[0] for item in node.items)
         if different and not self._dialect.lenient:
             remedy = "Write a dataclass with a field for each place"
-            return self._unsaid("it is an array whose places have different types", remedy, {}, "")
+            return self._refuse_or_weaken("it is an array whose places have different types", remedy, {}, "")
         self._path.append("*")
         members = [self.schema(item) for item in node.items] or [{"type": "string"}]
         self._path.pop()
         once = [member for place, member in enumerate(members) if member not in members[:place]]
         length = len(node.items)
         items = once[0] if len(once) == 1 else {"anyOf": once}
-        document = self._fitted({"type": "array", "items": items, "minItems": length, "maxItems": length})
+        document = self._with_known_keywords(
+            {"type": "array", "items": items, "minItems": length, "maxItems": length}
+        )
         if not different:
             return document
         self._found.lose(self._path, "weakened", "prefixItems")
@@ -341,13 +345,13 @@ class DialectRenderer(Renderer):
             self._path.append("*")
             document = super().map(node)
             self._path.pop()
-            return self._fitted(document)
+            return self._with_known_keywords(document)
         remedy = "Write a list of a dataclass with a field for the key and one for the value"
         inner = self._found.complaints[:], self._found.losses[:]
         values = self.schema(node.values)
         self._found.complaints[:], self._found.losses[:] = inner  # the values only become words
         words = f"any keys, each with a value like {short_json(written_out(values))}"
-        return self._unsaid("it is an object with free keys", remedy, {"type": "object"}, words)
+        return self._refuse_or_weaken("it is an object with free keys", remedy, {"type": "object"}, words)
 
     def ref(self, node: RefNode) -> dict[str, Any]:
         """Render a reference to a recursive type."""
@@ -362,7 +366,7 @@ class DialectRenderer(Renderer):
             return document
         remedy = "Write the levels that you need as types of their own, or leave strict out for this tool"
         words = f"a {node.target.name}, which may be inside itself"
-        return self._unsaid("its type contains itself", remedy, {"type": "object"}, words)
+        return self._refuse_or_weaken("its type contains itself", remedy, {"type": "object"}, words)
 
     def object(self, node: ObjectNode) -> dict[str, Any]:
         """Render an object with its fields."""
@@ -391,7 +395,7 @@ class DialectRenderer(Renderer):
         document = super().field(field)
         if self._is_tag(field):
             document.pop("default", None)  # the only choice says the same
-        document = self._fitted(document)
+        document = self._with_known_keywords(document)
         if self._dialect.required == "all" and not field.required and not self._is_tag(field):
             document = self._nullable(document)
         self._path.pop()
@@ -418,7 +422,7 @@ class DialectRenderer(Renderer):
         self._found.lose(self._path, "null", "required")
         return or_null(document, as_list=self._dialect.takes_type_lists)
 
-    def _fitted(self, document: dict[str, Any]) -> dict[str, Any]:
+    def _with_known_keywords(self, document: dict[str, Any]) -> dict[str, Any]:
         """Return a schema with only keywords that the dialect takes; the others become words."""
         kept: dict[str, Any] = {}
         moved: dict[str, Any] = {}
@@ -428,7 +432,7 @@ class DialectRenderer(Renderer):
             if keyword not in WITH_WORDS:
                 kept[keyword] = value
                 continue
-            written = _written_for(self._dialect, keyword, value)
+            written = _argument_for(self._dialect, keyword, value)
             if written is not None and takes(self._dialect, keyword, written):
                 kept[keyword] = written
                 continue
@@ -437,7 +441,7 @@ class DialectRenderer(Renderer):
         words = [*document.get(WORDS, ()), *said_of(moved)]
         return {**kept, WORDS: words} if words else kept
 
-    def _typed(self, document: dict[str, Any]) -> dict[str, Any]:
+    def _with_types(self, document: dict[str, Any]) -> dict[str, Any]:
         """Add the types of choices of several types; turn types that the dialect doesn't take into words."""
         values = document["enum"]
         by_type: dict[str, list[Any]] = {}
@@ -456,15 +460,15 @@ class DialectRenderer(Renderer):
             return {"type": list(by_type), "enum": values, **rest}
         return {"anyOf": [{"type": kind, "enum": each} for kind, each in by_type.items()], **rest}
 
-    def _unsaid(self, what: str, remedy: str, weak: dict[str, Any], words: str) -> dict[str, Any]:
+    def _refuse_or_weaken(self, what: str, remedy: str, weak: dict[str, Any], words: str) -> dict[str, Any]:
         """Refuse a part that the dialect can't express, or use a weaker schema."""
         if self._dialect.lenient:
             keyword = next(iter(weak))
             self._found.lose(self._path, "weakened", keyword)
             return with_words(weak, words) if words else weak
-        return self._refused(what, remedy, self._path)
+        return self._refuse(what, remedy, self._path)
 
-    def _refused(self, what: str, remedy: str, path: Sequence[str]) -> dict[str, Any]:
+    def _refuse(self, what: str, remedy: str, path: Sequence[str]) -> dict[str, Any]:
         """Note a part that can't be expressed, and return a placeholder that is never sent."""
         self._found.complain(path, f"{what}, which {self._found.provider} doesn't take", remedy)
         return {"type": "string"}
@@ -504,9 +508,9 @@ def _describe(document: dict[str, Any], whole: Any, where: str, keyword: str) ->
         if step == "properties":
             name = unescaped(next(steps))
             holder = holder[name]
-            place = _inside(place, "properties").get(name, place)
+            place = _argument_inside(place, "properties").get(name, place)
         elif step == "items" and is_object(holder):
-            place = _inside(place, "items") or place
+            place = _argument_inside(place, "items") or place
     kept = {keyword: holder[keyword]} if keyword else holder
     words = said_of(kept) if keyword in WITH_WORDS else [f"fits the JSON Schema {short_json(kept)}"]
     if place is document and where:  # a definition, or what the graph doesn't have
@@ -514,7 +518,7 @@ def _describe(document: dict[str, Any], whole: Any, where: str, keyword: str) ->
     place[WORDS] = [*place.get(WORDS, ()), *words]
 
 
-def _inside(place: dict[str, Any], keyword: str) -> dict[str, Any]:
+def _argument_inside(place: dict[str, Any], keyword: str) -> dict[str, Any]:
     """Return a keyword's argument in a schema, or in the only alternative that has it; else an empty dict."""
     found = [one[keyword] for one in (place, *place.get("anyOf", ())) if is_object(one.get(keyword))]
     return found[0] if len(found) == 1 else {}
@@ -532,11 +536,11 @@ def takes(dialect: Dialect, keyword: str, value: Any) -> bool:
 
 def _takes_pattern(dialect: Dialect, pattern: str) -> bool:
     if dialect.plain_patterns:
-        return bool(_written_for(dialect, "pattern", pattern) == pattern)
+        return bool(_argument_for(dialect, "pattern", pattern) == pattern)
     return "(?" not in pattern or dialect.takes_lookaround
 
 
-def _written_for(dialect: Dialect, keyword: str, value: Any) -> Any:
+def _argument_for(dialect: Dialect, keyword: str, value: Any) -> Any:
     """Return the value of a keyword in the form that a dialect needs; None if there is no such form."""
     if keyword != "pattern" or not dialect.plain_patterns:
         return value

@@ -125,7 +125,7 @@ class _SchemaWriter:
         rest = {key: value for key, value in document.items() if key not in _ABOUT}
         if "const" in rest and "enum" not in rest:
             rest["enum"] = [rest.pop("const")]
-        found = self._union(rest, path) if "anyOf" in rest else self._typed(rest, path)
+        found = self._union(rest, path) if "anyOf" in rest else self._several_types(rest, path)
         self._level -= 1
         return {**found, **about}
 
@@ -136,7 +136,7 @@ class _SchemaWriter:
             raise CannotSay(path, 'its schema has an "anyOf" without members')
         return self._fitted({"anyOf": [self.schema(member, path) for member in members], **rest})
 
-    def _typed(self, rest: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    def _several_types(self, rest: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
         """Write a schema of one type, or of several types, each with the keywords that are about it."""
         kinds = types_in(rest)
         if not kinds:
@@ -151,7 +151,7 @@ class _SchemaWriter:
         if not possible:
             raise CannotSay(path, "its schema takes no value")
         made = [
-            self._of(kind, {key: rest[key] for key in rest if key in _OWN[kind] or key == "enum"}, path)
+            self._one_type(kind, {key: rest[key] for key in rest if key in _OWN[kind] or key == "enum"}, path)
             for kind in possible
             if kind != "null"
         ]
@@ -163,7 +163,7 @@ class _SchemaWriter:
             found = or_null(found, as_list=self._dialect.takes_type_lists)
         return self._fitted({**found, **outer})
 
-    def _of(self, kind: str, rest: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    def _one_type(self, kind: str, rest: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
         """Write a schema of one type."""
         if kind in _SCALARS:
             if "enum" in rest:

@@ -1,4 +1,4 @@
-"""A JSON Schema document that you didn't write, copied and bounded, and the codec that checks values."""
+"""How are values checked against a JSON Schema document that you didn't write?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads a foreign JSON Schema document into a node graph.
+"""What does a JSON Schema document that others wrote mean as a node graph?
 
 The graph takes every value that the document takes. Keywords that the graph can't express are noted, so that
 `Judge` can check them: none is ignored silently. Documents are not trusted: whatever they contain, reading
@@ -48,91 +48,6 @@ if TYPE_CHECKING:
     from ..introspect.nodes import Node, ScalarType
 
 
-def are_alternatives(node: UnionNode, definitions: Mapping[Target, Node]) -> bool:
-    """Return whether decoding can choose a member: if several take objects, each must have known keys."""
-    members = flat_members(node, definitions)
-    objects = [member for member in members if "object" in received_types(member)]
-    if any(isinstance(member, AnyNode) for member in members):
-        return False
-    return len(objects) < 2 or all(isinstance(member, ObjectNode) for member in objects)  # noqa: PLR2004  # several
-
-
-def count_containers(node: UnionNode, definitions: Mapping[Target, Node]) -> int:
-    """Return the number of alternatives that take an array or an object."""
-    members = flat_members(node, definitions)
-    return sum(not received_types(member).isdisjoint({"array", "object"}) for member in members)
-
-
-def are_disjoint(node: UnionNode, definitions: Mapping[Target, Node]) -> bool:
-    """Return whether a quick look shows that no value fits two of the alternatives."""
-    members = [resolve(member, definitions) for member in node.members]
-    if len(members) > _MOST_COMPARED:
-        return False
-    return all(_differ(one, other, definitions) for one, other in combinations(members, 2))
-
-
-def _differ(one: Node, other: Node, definitions: Mapping[Target, Node]) -> bool:
-    if not _types(one, definitions) & _types(other, definitions) or _are_tags(one, other):
-        return True
-    if not isinstance(one, ObjectNode) or not isinstance(other, ObjectNode):
-        return False
-    tags = {field.key: field.node for field in one.fields if field.required}
-    return any(
-        field.required and field.key in tags and _are_tags(tags[field.key], field.node)
-        for field in other.fields
-    )
-
-
-def _are_tags(one: Node, other: Node) -> bool:
-    return (
-        isinstance(one, LiteralNode)
-        and isinstance(other, LiteralNode)
-        and one.table.keys().isdisjoint(other.table)
-    )
-
-
-def _types(node: Node, definitions: Mapping[Target, Node]) -> frozenset[str]:
-    assert not isinstance(node, RefNode)  # noqa: S101  # they are resolved
-    return frozenset[str]().union(*[received_types(member) for member in flat_members(node, definitions)])
-
-
-MAX_SCHEMAS = 10_000
-"""The most schemas that are read in one document."""
-
-MAX_LEVELS = 50
-"""The most levels of nested schemas that are read."""
-
-_MAX_NOTES = 100
-_MAX_CHOICES = 10_000
-_MAX_EXAMPLES = 5
-_MAX_ATTEMPTS = 5
-_MOST_COMPARED = 100
-MOST_TRIED = 200  # alternatives that are arrays or objects: a decoder may go through all of a value for each
-_EVERY: Final = frozenset(JSON_TYPES)
-_OBJECT: Final = frozenset({"object"})
-_COMBINED: Final = ("anyOf", "oneOf", "allOf")
-_TYPES: Final = ("string", "number", "array", "object")
-_OF_TYPE: Final = {
-    json_type: tuple([name for name in about(json_type) if KEYWORDS[name].in_graph]) for json_type in _TYPES
-}
-_PLAIN: Final = tuple([keyword for json_type in JSON_TYPES for keyword in _OF_TYPE.get(json_type, ())])
-_UNREADABLE: Final = tuple([name for name, row in KEYWORDS.items() if not row.in_graph])
-"""The keywords that no node can express."""
-_BESIDE: Final = tuple([name for name, row in KEYWORDS.items() if row.says == "values" and name != "$ref"])
-_ALL_PLAIN: Final = frozenset(_PLAIN)
-_ALL_UNREADABLE: Final = frozenset(_UNREADABLE)
-_LIMITS: Final = {
-    json_type: {
-        name: row.limit.slot
-        for name, row in KEYWORDS.items()
-        if json_type in row.of and row.limit is not None and row.limit.of != "text"
-    }
-    for json_type in (*_TYPES, "integer")
-}
-"""By JSON type: keyword to attribute of `Constraints`, without patterns."""
-_NO_LIMITS: Final = Constraints()
-
-
 class DocumentReading(Value):
     """The meaning of a document.
 
@@ -169,14 +84,57 @@ def read_document(
     banned: set[str] = set()
     patterns = patterns or Patterns()
     for _ in range(_MAX_ATTEMPTS):
-        reader = _Attempt(
-            schema, patterns, fits or _fits_not, leaves or {}, is_closed=is_closed, banned=banned
-        )
+        reader = _Attempt(schema, patterns, fits, leaves or {}, is_closed=is_closed, banned=banned)
         graph = reader.graph(name, is_arguments=is_arguments)
         if not reader.find_unclear(graph):
             return DocumentReading(graph, tuple(reader.left.values()))
     root = _open_object(name) if is_arguments else ANY
     return DocumentReading(Graph(root, {}), (unchecked("", "", "its alternatives can't be told apart"),))
+
+
+def reading_of(leaf: SchemaLeaf[Any]) -> DocumentReading:
+    """Return the meaning of a leaf's schema, which is read at first use."""
+    schema: Any = leaf.json_schema
+    if schema.reading is None:
+        name = leaf.type.__name__
+        schema.reading = read_document(schema, name, is_arguments=False, patterns=schema.patterns)
+    known: DocumentReading = schema.reading
+    return known
+
+
+MAX_SCHEMAS = 10_000
+"""The most schemas that are read in one document."""
+
+MAX_LEVELS = 50
+"""The most levels of nested schemas that are read."""
+
+_MAX_NOTES = 100
+_MAX_CHOICES = 10_000
+_MAX_EXAMPLES = 5
+_MAX_ATTEMPTS = 5
+_MOST_COMPARED = 100
+MOST_TRIED = 200  # alternatives that are arrays or objects: a decoder may go through all of a value for each
+_EVERY: Final = frozenset(JSON_TYPES)
+_OBJECT: Final = frozenset({"object"})
+_COMBINED: Final = ("anyOf", "oneOf", "allOf")
+_TYPES: Final = ("string", "number", "array", "object")
+_OF_TYPE: Final = {
+    json_type: tuple([name for name in about(json_type) if KEYWORDS[name].in_graph]) for json_type in _TYPES
+}
+_PLAIN: Final = tuple([keyword for json_type in JSON_TYPES for keyword in _OF_TYPE.get(json_type, ())])
+_UNREADABLE: Final = tuple([name for name, row in KEYWORDS.items() if not row.in_graph])
+"""The keywords that no node can express."""
+_BESIDE: Final = tuple([name for name, row in KEYWORDS.items() if row.says == "values" and name != "$ref"])
+_LIMITS: Final = {
+    json_type: {
+        name: row.limit.slot
+        for name, row in KEYWORDS.items()
+        if json_type in row.of and row.limit is not None and row.limit.of != "text"
+    }
+    for json_type in (*_TYPES, "integer")
+}
+"""By JSON type: keyword to attribute of `Constraints`, without patterns."""
+_NO_LIMITS: Final = Constraints()
 
 
 def _open_object(name: str) -> ObjectNode:
@@ -194,7 +152,7 @@ class _Attempt:
         self,
         document: Any,
         patterns: Patterns,
-        fits: Callable[[Node, Any], bool],
+        fits: Callable[[Node, Any], bool] | None,
         leaves: Mapping[str, SchemaLeaf[Any]],
         *,
         is_closed: bool,
@@ -231,10 +189,10 @@ class _Attempt:
         unclear: set[str] = set()
         tried: dict[str, int] = {}
         for where, keyword, node in self.unions:
-            if not are_alternatives(node, graph.definitions):
+            if not _are_alternatives(node, graph.definitions):
                 unclear.add(where)
-            elif not are_disjoint(node, graph.definitions):
-                tried[where] = count_containers(node, graph.definitions)
+            elif not _are_disjoint(node, graph.definitions):
+                tried[where] = _count_containers(node, graph.definitions)
                 if keyword == "oneOf":
                     self.note(where, keyword, "it isn't checked that no second one fits")
         if sum(tried.values()) > MOST_TRIED:
@@ -294,8 +252,7 @@ class _Attempt:
         if "$ref" in schema:
             self._note_all(schema, _BESIDE, where, "it stands beside a reference")
             return self._reference(schema["$ref"], where, within)
-        if not _ALL_UNREADABLE.isdisjoint(schema):
-            self._note_all(schema, _UNREADABLE, where, "it can't be decoded")
+        self._note_all(schema, _UNREADABLE, where, "it can't be decoded")
         types = self._types(schema, where) & within
         if not types:
             self.note(where, "type", "no value fits")
@@ -303,12 +260,10 @@ class _Attempt:
         if "enum" in schema or "const" in schema:
             found = self._choice(schema, where, types)
             if found is not None:
-                self._note_all(
-                    schema, [*_PLAIN, "anyOf", "oneOf", "allOf"], where, "it stands beside choices"
-                )
+                self._note_all(schema, [*_PLAIN, *_COMBINED], where, "it stands beside choices")
                 return found
         combined = [keyword for keyword in _COMBINED if keyword in schema]
-        if combined and _ALL_PLAIN.isdisjoint(schema):
+        if combined and schema.keys().isdisjoint(_PLAIN):
             self._note_all(schema, combined[1:], where, "it stands beside other alternatives")
             return self._combined(schema[combined[0]], combined[0], where, name, types)
         self._note_all(schema, combined, where, "it stands beside other keywords")
@@ -428,22 +383,25 @@ class _Attempt:
         if "number" in types:
             types -= {"integer"}
         names = types if len(types) == 1 else [json_type for json_type in JSON_TYPES if json_type in types]
-        found = [getattr(self, f"_{json_type}")(schema, where, name) for json_type in names]
+        found = [self._of_type(json_type, schema, where, name) for json_type in names]
         return UnionNode(tuple(found), None) if len(found) > 1 else found[0]
 
-    def _null(self, _schema: object, _where: str, _name: str) -> Node:
-        return NULL
+    def _of_type(self, json_type: str, schema: dict[str, Any], where: str, name: str) -> Node:
+        match json_type:
+            case "null":
+                return NULL
+            case "boolean":
+                return _SCALARS["boolean"]
+            case "integer" | "number":
+                return _scalar(json_type, self._limits(schema, json_type, where))
+            case "string":
+                return self._string(schema, where)
+            case "array":
+                return self._array(schema, where)
+            case _:
+                return self._object(schema, where, name)
 
-    def _boolean(self, _schema: object, _where: str, _name: str) -> Node:
-        return _SCALARS["boolean"]
-
-    def _integer(self, schema: dict[str, Any], where: str, _name: str) -> Node:
-        return _scalar("integer", self._limits(schema, "integer", where))
-
-    def _number(self, schema: dict[str, Any], where: str, _name: str) -> Node:
-        return _scalar("number", self._limits(schema, "number", where))
-
-    def _string(self, schema: dict[str, Any], where: str, _name: str) -> Node:
+    def _string(self, schema: dict[str, Any], where: str) -> Node:
         limits = self._limits(schema, "string", where)
         if "pattern" in schema:
             pattern = self.patterns.get(schema["pattern"])
@@ -481,7 +439,7 @@ class _Attempt:
 
     # --- arrays ----------------------------------------------------------------------------------
 
-    def _array(self, schema: dict[str, Any], where: str, _name: str) -> Node:
+    def _array(self, schema: dict[str, Any], where: str) -> Node:
         limits = self._limits(schema, "array", where) or _NO_LIMITS
         if schema.get("uniqueItems", False) is not False:
             self.note(where, "uniqueItems", "it isn't checked")
@@ -570,21 +528,28 @@ class _Attempt:
             description = description or node.description
             node = node.replace(description=None)
         known: Mapping[str, Any] = schema if is_object(schema) else {}
-        default = known.get("default", MISSING)
+        default = self._fitting(node, [known["default"]] if "default" in known else [])
         examples = known.get("examples")
+        shown = self._fitting(node, examples[:_MAX_EXAMPLES]) if is_array(examples) else []
         return Field(
             key,
             key,
             node,
             is_required,
-            copy_json(default) if default is not MISSING and self.fits(node, default) else MISSING,
+            default[0] if default else MISSING,
             False,
             False,
             description,
-            tuple([copy_json(each) for each in examples[:_MAX_EXAMPLES] if self.fits(node, each)])
-            if is_array(examples)
-            else (),
+            tuple(shown),
         )
+
+    def _fitting(self, node: Node, values: list[Any]) -> list[Any]:
+        """Return copies of the values that fit a node."""
+        fits = self.fits
+        return [] if fits is None else [copy_json(value) for value in values if fits(node, value)]
+
+
+# --- parts of schemas ----------------------------------------------------------------------------
 
 
 _SCALARS: Final[Mapping[str, ScalarNode]] = {
@@ -616,20 +581,6 @@ def _is_choice(value: object) -> bool:
     return value is None or isinstance(value, (str, int, float))
 
 
-def _fits_not(_node: Node, _value: object) -> bool:
-    return False
-
-
-def reading_of(leaf: SchemaLeaf[Any]) -> DocumentReading:
-    """Return the meaning of a leaf's schema, which is read at first use."""
-    schema: Any = leaf.json_schema
-    if schema.reading is None:
-        name = leaf.type.__name__
-        schema.reading = read_document(schema, name, is_arguments=False, patterns=schema.patterns)
-    known: DocumentReading = schema.reading
-    return known
-
-
 _PLACEHOLDERS: Final = {
     "date-time": "2025-01-31T12:00:00Z",
     "date": "2025-01-31",
@@ -645,3 +596,54 @@ _PLACEHOLDERS: Final = {
     "uuid": "123e4567-e89b-12d3-a456-426614174000",
 }
 """A sample for each known format; the server decides which texts fit."""
+
+
+# --- alternatives --------------------------------------------------------------------------------
+
+
+def _are_alternatives(node: UnionNode, definitions: Mapping[Target, Node]) -> bool:
+    """Return whether decoding can choose a member: if several take objects, each must have known keys."""
+    members = flat_members(node, definitions)
+    objects = [member for member in members if "object" in received_types(member)]
+    if any(isinstance(member, AnyNode) for member in members):
+        return False
+    return len(objects) < 2 or all(isinstance(member, ObjectNode) for member in objects)  # noqa: PLR2004  # several
+
+
+def _count_containers(node: UnionNode, definitions: Mapping[Target, Node]) -> int:
+    """Return the number of alternatives that take an array or an object."""
+    members = flat_members(node, definitions)
+    return sum(not received_types(member).isdisjoint({"array", "object"}) for member in members)
+
+
+def _are_disjoint(node: UnionNode, definitions: Mapping[Target, Node]) -> bool:
+    """Return whether a quick look shows that no value fits two of the alternatives."""
+    members = [resolve(member, definitions) for member in node.members]
+    if len(members) > _MOST_COMPARED:
+        return False
+    return all(_differ(one, other, definitions) for one, other in combinations(members, 2))
+
+
+def _differ(one: Node, other: Node, definitions: Mapping[Target, Node]) -> bool:
+    if not _types(one, definitions) & _types(other, definitions) or _are_tags(one, other):
+        return True
+    if not isinstance(one, ObjectNode) or not isinstance(other, ObjectNode):
+        return False
+    tags = {field.key: field.node for field in one.fields if field.required}
+    return any(
+        field.required and field.key in tags and _are_tags(tags[field.key], field.node)
+        for field in other.fields
+    )
+
+
+def _are_tags(one: Node, other: Node) -> bool:
+    return (
+        isinstance(one, LiteralNode)
+        and isinstance(other, LiteralNode)
+        and one.table.keys().isdisjoint(other.table)
+    )
+
+
+def _types(node: Node, definitions: Mapping[Target, Node]) -> frozenset[str]:
+    assert not isinstance(node, RefNode)  # noqa: S101  # they are resolved
+    return frozenset[str]().union(*[received_types(member) for member in flat_members(node, definitions)])

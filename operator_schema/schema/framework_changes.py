@@ -1,4 +1,4 @@
-"""Compares the schema that a framework sends for a tool with the schema of the tool."""
+"""How does the schema that a framework sends for a tool differ from the tool's own?"""
 
 from __future__ import annotations
 
@@ -54,26 +54,26 @@ def schema_changes(tool: _Tool, sent: Mapping[str, Any], /) -> list[Finding]:
         raise TypeError(message)
     ours = tool.input_schema(inline="$defs" not in sent)
     found: list[Finding] = []
-    for change in _changes((), ours, sent, 0):
+    for change in _compare((), ours, sent, 0):
         found.append(change)
         if len(found) == _MOST:
             break
     return found
 
 
-def _changes(
+def _compare(
     path: tuple[str, ...], ours: Mapping[str, Any], theirs: Mapping[str, Any], level: int
 ) -> Iterator[Finding]:
     if level > _MOST_LEVELS:
         return
     for keyword, value in ours.items():
         if keyword not in theirs:
-            yield _change(path, keyword, "removed", ours=value)
+            yield _make_finding(path, keyword, "removed", ours=value)
             continue
         other: Any = theirs[keyword]
         holds = KEYWORDS[keyword].holds if keyword in KEYWORDS else "value"
         if holds == "named" and is_object(value) and is_object(other):
-            yield from _named(path, keyword, value, other, level)
+            yield from _compare_named(path, keyword, value, other, level)
         elif (
             holds in {"schemas", "either"}
             and is_array(value)
@@ -81,40 +81,42 @@ def _changes(
             and len(other) == len(value)
         ):
             for place, (one, another) in enumerate(zip(value, other, strict=True)):
-                yield from _inner((*path, str(place)), keyword, one, another, level)
+                yield from _compare_inner((*path, str(place)), keyword, one, another, level)
         elif holds in {"schema", "either"}:
-            yield from _inner((*path, "*"), keyword, value, other, level)
+            yield from _compare_inner((*path, "*"), keyword, value, other, level)
         elif _differ(value, other):
-            yield _change(path, keyword, "changed", ours=value, theirs=other)
+            yield _make_finding(path, keyword, "changed", ours=value, theirs=other)
     for keyword in theirs:
         if keyword not in ours:
-            yield _change(path, keyword, "added", theirs=theirs[keyword])
+            yield _make_finding(path, keyword, "added", theirs=theirs[keyword])
 
 
-def _named(
+def _compare_named(
     path: tuple[str, ...], keyword: str, ours: Mapping[str, Any], theirs: Mapping[str, Any], level: int
 ) -> Iterator[Finding]:
     for name, schema in ours.items():
         if name in theirs:
-            yield from _inner((*path, name), keyword, schema, theirs[name], level)
+            yield from _compare_inner((*path, name), keyword, schema, theirs[name], level)
         else:
-            yield _change((*path, name), keyword, "removed", ours=schema)
+            yield _make_finding((*path, name), keyword, "removed", ours=schema)
     for name in theirs:
         if name not in ours:
-            yield _change((*path, name), keyword, "added", theirs=theirs[name])
+            yield _make_finding((*path, name), keyword, "added", theirs=theirs[name])
 
 
-def _inner(path: tuple[str, ...], keyword: str, ours: Any, theirs: Any, level: int) -> Iterator[Finding]:
+def _compare_inner(
+    path: tuple[str, ...], keyword: str, ours: Any, theirs: Any, level: int
+) -> Iterator[Finding]:
     if is_object(ours) and is_object(theirs):
-        yield from _changes(path, ours, theirs, level + 1)
+        yield from _compare(path, ours, theirs, level + 1)
     elif _differ(ours, theirs):
-        yield _change(path, keyword, "changed", ours=ours, theirs=theirs)
+        yield _make_finding(path, keyword, "changed", ours=ours, theirs=theirs)
 
 
 _ABSENT: Any = object()
 
 
-def _change(
+def _make_finding(
     path: tuple[str, ...], keyword: str, code: str, *, ours: Any = _ABSENT, theirs: Any = _ABSENT
 ) -> Finding:
     """Make a finding about one difference; a side that lacks the keyword is left empty."""

@@ -1,4 +1,4 @@
-"""The keywords of JSON Schema, in one table: a new one gets its row here.
+"""Which keywords does JSON Schema have? One table: a new one gets its row here.
 
 A keyword that limits values is made from the row of its constraint, which has an attribute in `Constraints`
 too. All code that renders, reads, checks, compares or describes schemas looks up keywords here; there is no
@@ -17,8 +17,6 @@ from ..json_values import LONGEST_BITS
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Mapping
-
-    Pattern = re.Pattern[str]
 
 INTEGER_KEY = "^(0|-?[1-9][0-9]*)$"
 """The pattern of an integer that is written as a JSON key."""
@@ -40,18 +38,6 @@ def is_no_multiple(value: float, of: float) -> bool:
     numerator, denominator = value.as_integer_ratio()
     divisor, unit = of.as_integer_ratio()
     return (numerator * unit) % (denominator * divisor) != 0
-
-
-def _misses(text: str, pattern: Pattern) -> bool:
-    return not pattern.search(text)
-
-
-def _search_of(pattern: Pattern) -> Callable[[str], Any]:
-    return pattern.search
-
-
-def _text_of(pattern: Pattern) -> str:
-    return pattern.pattern
 
 
 class Constraints(Value):
@@ -114,46 +100,30 @@ class Limit(Value):
     check: Callable[[str, Any, object], Any] | None = None
 
 
-def _of_numbers(keyword: str) -> Mapping[str, str]:
-    return {"integer": keyword, "number": keyword}
+def _number(slot: str, given_as: str, keyword: str, *rest: Any) -> Limit:
+    return Limit(slot, given_as, "number", {"integer": keyword, "number": keyword}, *rest)
+
+
+def _length(slot: str, start: str, *rest: Any) -> Limit:
+    ends = {"string": "Length", "array": "Items", "object": "Properties"}
+    return Limit(slot, slot, "length", {kind: start + end for kind, end in ends.items()}, *rest)
 
 
 LIMITS: Final = (
-    Limit(
-        "minimum", "ge", "number", _of_numbers("minimum"), "≥",
-        operator.lt, "below the minimum", "at least {}", max, "<",
-    ),
-    Limit(
-        "exclusive_minimum", "gt", "number", _of_numbers("exclusiveMinimum"), ">",
-        operator.le, "not above", "more than {}", max, "<=",
-    ),
-    Limit(
-        "maximum", "le", "number", _of_numbers("maximum"), "≤",
-        operator.gt, "above the maximum", "at most {}", min, ">",
-    ),
-    Limit(
-        "exclusive_maximum", "lt", "number", _of_numbers("exclusiveMaximum"), "<",
-        operator.ge, "not below", "less than {}", min, ">=",
-    ),
-    Limit(
-        "multiple_of", "multiple_of", "number", _of_numbers("multipleOf"), "a multiple of",
-        is_no_multiple, "not a multiple of", "a multiple of {}",
-    ),
-    Limit(
-        "min_length", "min_length", "length",
-        {"string": "minLength", "array": "minItems", "object": "minProperties"}, "length ≥",
-        operator.lt, "at least", "at least {}", max, "<",
-    ),
-    Limit(
-        "max_length", "max_length", "length",
-        {"string": "maxLength", "array": "maxItems", "object": "maxProperties"}, "length ≤",
-        operator.gt, "at most", "at most {}", min, ">",
-    ),
-    Limit(
-        "pattern", "", "text", {"string": "pattern"}, "matching",
-        _misses, "does not match the pattern", "matching the pattern {}",
-        finder=_search_of, written=_text_of,
-    ),
+    _number("minimum", "ge", "minimum", "≥", operator.lt, "below the minimum", "at least {}", max, "<"),
+    _number("exclusive_minimum", "gt", "exclusiveMinimum", ">",
+            operator.le, "not above", "more than {}", max, "<="),
+    _number("maximum", "le", "maximum", "≤", operator.gt, "above the maximum", "at most {}", min, ">"),
+    _number("exclusive_maximum", "lt", "exclusiveMaximum", "<",
+            operator.ge, "not below", "less than {}", min, ">="),
+    _number("multiple_of", "multiple_of", "multipleOf", "a multiple of",
+            is_no_multiple, "not a multiple of", "a multiple of {}"),
+    _length("min_length", "min", "length ≥", operator.lt, "at least", "at least {}", max, "<"),
+    _length("max_length", "max", "length ≤", operator.gt, "at most", "at most {}", min, ">"),
+    Limit("pattern", "", "text", {"string": "pattern"}, "matching",
+          lambda text, pattern: not pattern.search(text), "does not match the pattern",
+          "matching the pattern {}",
+          finder=operator.attrgetter("search"), written=operator.attrgetter("pattern")),
 )  # fmt: skip
 """All constraints, in the order in which schemas and messages name them."""
 
@@ -206,29 +176,21 @@ def _limiting(limit: Limit) -> list[Keyword]:
 _STRING: Final = ("string",)
 _ARRAY: Final = ("array",)
 _OBJECT: Final = ("object",)
+_NOTES: Final = ("example", "deprecated", "readOnly", "writeOnly", "$comment")
+_NAMES: Final = ("$schema", "$vocabulary", "$id", "$anchor", "$dynamicAnchor", "$recursiveAnchor")
 
 _ROWS: Final = (
-    Keyword("type"),
-    Keyword("enum"),
-    Keyword("const"),
-    Keyword("$ref"),
-    Keyword("anyOf", holds="schemas"),
-    Keyword("oneOf", holds="schemas"),
-    Keyword("allOf", holds="schemas"),
-    Keyword("not", holds="schema", in_graph=False),
-    Keyword("if", holds="schema", in_graph=False),
-    Keyword("then", holds="schema", says="beside"),
-    Keyword("else", holds="schema", says="beside"),
+    *[Keyword(name) for name in ("type", "enum", "const", "$ref")],
+    *[Keyword(name, holds="schemas") for name in ("anyOf", "oneOf", "allOf")],
+    *[Keyword(name, holds="schema", in_graph=False) for name in ("not", "if")],
+    *[Keyword(name, holds="schema", says="beside") for name in ("then", "else")],
     Keyword("dependentRequired", _OBJECT, in_graph=False),
-    Keyword("dependentSchemas", _OBJECT, "named", in_graph=False),
-    Keyword("dependencies", _OBJECT, "named", in_graph=False),
+    *[Keyword(name, _OBJECT, "named", in_graph=False) for name in ("dependentSchemas", "dependencies")],
     Keyword("contains", _ARRAY, "schema", in_graph=False),
-    Keyword("minContains", _ARRAY, says="beside"),
-    Keyword("maxContains", _ARRAY, says="beside"),
+    *[Keyword(name, _ARRAY, says="beside") for name in ("minContains", "maxContains")],
     Keyword("unevaluatedItems", _ARRAY, "schema", in_graph=False),
     Keyword("unevaluatedProperties", _OBJECT, "schema", in_graph=False),
-    Keyword("$dynamicRef", in_graph=False),
-    Keyword("$recursiveRef", in_graph=False),
+    *[Keyword(name, in_graph=False) for name in ("$dynamicRef", "$recursiveRef")],
     *[keyword for limit in LIMITS for keyword in _limiting(limit)],
     Keyword("items", _ARRAY, "either"),
     Keyword("prefixItems", _ARRAY, "schemas"),
@@ -243,26 +205,14 @@ _ROWS: Final = (
     Keyword("contentEncoding", _STRING, says="format", words="in {}"),
     Keyword("contentMediaType", _STRING, says="format", words="of the type {}"),
     Keyword("contentSchema", _STRING, "schema", says="format"),
-    Keyword("title", says="note"),
-    Keyword("description", says="note"),
+    *[Keyword(name, says="note") for name in ("title", "description")],
     Keyword("default", says="note", words="default {}"),
     Keyword("examples", says="note", words="for example {}"),
-    Keyword("example", says="note"),
-    Keyword("deprecated", says="note"),
-    Keyword("readOnly", says="note"),
-    Keyword("writeOnly", says="note"),
-    Keyword("$comment", says="note"),
-    Keyword("discriminator", says="beside"),
+    *[Keyword(name, says="note") for name in _NOTES],
+    *[Keyword(name, says="beside") for name in ("discriminator", "nullable")],
     Keyword("propertyOrdering", _OBJECT, says="note"),
-    Keyword("nullable", says="beside"),
-    Keyword("$schema", says="name"),
-    Keyword("$vocabulary", says="name"),
-    Keyword("$id", says="name"),
-    Keyword("$anchor", says="name"),
-    Keyword("$dynamicAnchor", says="name"),
-    Keyword("$recursiveAnchor", says="name"),
-    Keyword("$defs", holds="named", says="name"),
-    Keyword("definitions", holds="named", says="name"),
+    *[Keyword(name, says="name") for name in _NAMES],
+    *[Keyword(name, holds="named", says="name") for name in ("$defs", "definitions")],
 )
 KEYWORDS: Final[Mapping[str, Keyword]] = {row.name: row for row in _ROWS}
 """All keywords by name; those that restrict values are in the order in which a reader looks at them."""

@@ -1,4 +1,4 @@
-"""Runs foreign regular expressions on texts of a model, in time that grows linearly with the text.
+"""Is a regular expression found in a text? Answers in time that grows linearly with the text.
 
 `re` tries alternatives one after the other, so that an expression such as `(a+)+$` takes hours for thirty
 characters. Here all alternatives are followed at the same time. The places of an expression at which a

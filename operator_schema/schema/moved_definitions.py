@@ -50,7 +50,7 @@ def _references(schema: Any) -> list[str]:
         found.append(reference)
         return reference
 
-    _renamed(schema, note)
+    _with_new_references(schema, note)
     return found
 
 
@@ -65,12 +65,12 @@ def _keywords(schema: Mapping[str, Any]) -> set[str]:
     return found
 
 
-def _renamed(schema: Schema, rename: Rename) -> Schema:
+def _with_new_references(schema: Schema, rename: Rename) -> Schema:
     """Return a copy of a schema in which `rename` has replaced each reference."""
-    copy = rebuilt(schema, lambda inner: _renamed(inner, rename))
+    copy = rebuilt(schema, lambda inner: _with_new_references(inner, rename))
     if isinstance(copy.get("$ref"), str):
         copy["$ref"] = rename(copy["$ref"])
-    mapping = _mapping(copy)
+    mapping = _mapping_of_discriminator(copy)
     if mapping:
         renamed = {
             tag: rename(text) if isinstance(text, str) and text.startswith("#") else text
@@ -80,7 +80,7 @@ def _renamed(schema: Schema, rename: Rename) -> Schema:
     return copy
 
 
-def _mapping(schema: Schema) -> dict[str, Any]:
+def _mapping_of_discriminator(schema: Schema) -> dict[str, Any]:
     """Return the schema for each tag from OpenAPI's `discriminator`; pydantic writes nested ones too."""
     discriminator: Any = schema.get("discriminator")
     return discriminator.get("mapping", {}) if isinstance(discriminator, dict) else {}  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]  # of whatever items
@@ -146,8 +146,8 @@ class HoistedDefinitions:
             return "/".join(["#/$defs", names[keyword, name], *reference.split("/", 3)[3:]])
 
         for place in new:
-            self.found[names[place]] = _renamed(definitions[place], rename)
-        return _renamed(document, rename)
+            self.found[names[place]] = _with_new_references(definitions[place], rename)
+        return _with_new_references(document, rename)
 
     def _free_name(self, name: str) -> str:
         safe = (
@@ -230,7 +230,7 @@ def with_references_inlined(schema: Schema, may_write: Callable[[], bool]) -> Sc
             return kept
         if place_of(reference) in recursive:
             return {"$ref": reference, **kept}
-        return _joined(inlined(resolve(schema, reference)), kept)
+        return _join_siblings(inlined(resolve(schema, reference)), kept)
 
     document = inlined(schema)
     for keyword, name in recursive:
@@ -238,7 +238,7 @@ def with_references_inlined(schema: Schema, may_write: Callable[[], bool]) -> Sc
     return document
 
 
-def _joined(meant: Schema, beside: Schema) -> Schema:
+def _join_siblings(meant: Schema, beside: Schema) -> Schema:
     """Merge a reference's target with its sibling keywords."""
     if "type" in beside and beside["type"] == meant.get("type"):
         beside = {key: value for key, value in beside.items() if key != "type"}
@@ -279,12 +279,12 @@ def with_own_definitions(schema: Schema, whole: Schema) -> Schema:
             return new[reference]
         return reference
 
-    document = _renamed(kept, lead)
+    document = _with_new_references(kept, lead)
     done: dict[Place, Any] = {}
     while needed.keys() - done.keys():
         for place in [each for each in needed if each not in done]:
             inner = definitions[place]
-            done[place] = _renamed(inner, lead) if is_object(inner) else inner
+            done[place] = _with_new_references(inner, lead) if is_object(inner) else inner
     for keyword, name in definitions:
         if (keyword, name) in done:
             document.setdefault(keyword, {})[name] = done[keyword, name]

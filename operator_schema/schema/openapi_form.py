@@ -1,4 +1,4 @@
-"""How is a schema written in the form of OpenAPI?"""
+"""How is a schema written with types in capitals, `nullable` for null, and the order of properties?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ def openapi_schema(document: Mapping[str, Any]) -> dict[str, Any]:
     kept = dict(document)
     members = kept.pop("anyOf", None)
     if members is not None:
-        return _union([member for member in members if member.get("type") != "null"], len(members), kept)
+        return _write_union(
+            [member for member in members if member.get("type") != "null"], len(members), kept
+        )
     kept = rebuilt(kept, openapi_schema)
     kept["type"] = kept["type"].upper()
     if "properties" in kept:
@@ -32,23 +34,23 @@ def openapi_schema(document: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _union(others: list[Any], count: int, about: dict[str, Any]) -> dict[str, Any]:
+def _write_union(others: list[Any], count: int, about: dict[str, Any]) -> dict[str, Any]:
     """Return a union: OpenAPI allows nothing beside `anyOf`, so shared keywords move into each member."""
     made = [openapi_schema(member) for member in others] or [{"type": "NULL"}]
     first = made[0]
     if about.get("description"):
-        _say(first, about["description"])
+        _add_description(first, about["description"])
     if len(made) == 1:
         if len(others) < count and others:
-            _take_null(first)
+            _allow_null(first)
         return first if "anyOf" in first else {**about, **first}
     if len(others) < count:
         for member in made:
-            _take_null(member)
+            _allow_null(member)
     return {"anyOf": made}
 
 
-def _say(document: dict[str, Any], text: str) -> None:
+def _add_description(document: dict[str, Any], text: str) -> None:
     """Put a text at the beginning of the description of a schema, or of a union's first member."""
     while "anyOf" in document:
         document = document["anyOf"][0]
@@ -56,9 +58,9 @@ def _say(document: dict[str, Any], text: str) -> None:
     document["description"] = f"{text} {own}" if own else text
 
 
-def _take_null(document: dict[str, Any]) -> None:
+def _allow_null(document: dict[str, Any]) -> None:
     """Make a schema take null; in a union, every member."""
     if "anyOf" not in document:
         document["nullable"] = True
     for member in document.get("anyOf", ()):
-        _take_null(member)
+        _allow_null(member)

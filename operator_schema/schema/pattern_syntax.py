@@ -1,4 +1,4 @@
-"""Parses regular expressions of ECMA 262 into trees, with the flag `u`, as JSON Schema requires.
+"""What does a regular expression of ECMA 262 mean, with the flag `u`, as JSON Schema requires?
 
 See https://tc39.es/ecma262/#sec-patterns. Expressions that engines read in different ways are refused.
 """
@@ -293,7 +293,7 @@ class _Parser:
             case "{" if self.text[self.at : self.at + 1] in {*"0123456789,"}:  # engines differ
                 raise TooHardError
             case character:
-                return _literal(character)
+                return Characters(((ord(character), ord(character)),))
 
     def _group(self) -> Expression:
         if self._takes("?:"):
@@ -439,7 +439,3 @@ def _span(low: Ranges, high: Ranges) -> Ranges:
 
 def _is_one(ranges: Ranges) -> bool:
     return len(ranges) == 1 and ranges[0][0] == ranges[0][1]
-
-
-def _literal(character: str) -> Expression:
-    return Characters(((ord(character), ord(character)),))

@@ -1,4 +1,4 @@
-"""Patterns in a simple form that programs that make grammars of JSON Schema read correctly."""
+"""Which simple pattern means the same, for programs that make grammars of JSON Schema?"""
 
 from __future__ import annotations
 
@@ -27,36 +27,36 @@ def plain_pattern(text: str) -> str | None:
         tree = read_expression(text)
         if not isinstance(tree, Sequence) or tree.items[:1] != (START,) or tree.items[-1:] != (END,):
             return None
-        return f"^{_written(Sequence(tree.items[1:-1]))}$"
+        return f"^{_write(Sequence(tree.items[1:-1]))}$"
     except (TooHardError, _NotPlainError):
         return None
 
 
-def _written(node: Expression) -> str:
+def _write(node: Expression) -> str:
     match node:
         case Characters(((low, high),)) if low == high and (character := chr(low)) in _LITERALS:
             return character
         case Characters():
-            return _class(node)
+            return _write_class(node)
         case Sequence(items) if items:
-            return "".join(map(_written, items))
+            return "".join(map(_write, items))
         case Choice(branches):
-            return f"({'|'.join(map(_written, branches))})"
+            return f"({'|'.join(map(_write, branches))})"
         case Repeat(body, least, most) if most != 0 and max(least, most or 0) <= _MOST_TIMES:
-            return _unit(body) + _count(least, most)
+            return _write_unit(body) + _write_count(least, most)
         case _:
             raise _NotPlainError
 
 
-def _unit(node: Expression) -> str:
+def _write_unit(node: Expression) -> str:
     """Write an expression so that a count can follow it."""
     match node:
         case Characters():
-            return _class(node)
+            return _write_class(node)
         case Choice():
-            return _written(node)
+            return _write(node)
         case _:
-            return f"({_written(node)})"
+            return f"({_write(node)})"
 
 
 _LITERALS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-:/,@#%&=~")
@@ -69,7 +69,7 @@ _OF_A_CLASS: Final = frozenset("[]^\\")
 """Characters that some programs read as syntax inside a class."""
 
 
-def _class(node: Characters) -> str:
+def _write_class(node: Characters) -> str:
     """Write a set of characters; a hyphen comes last, where it stands for itself."""
     members = list(node.ranges)
     if any(not _is_as_written(low, high) for low, high in members):
@@ -77,7 +77,7 @@ def _class(node: Characters) -> str:
     hyphen = ord("-")
     last = "-" if any(hyphen in pair for pair in members) else ""
     kept = [(low + (low == hyphen), high - (high == hyphen)) for low, high in members]
-    written = "".join([_range(low, high) for low, high in kept if low <= high])
+    written = "".join([_write_range(low, high) for low, high in kept if low <= high])
     return f"[{written}{last}]"
 
 
@@ -93,11 +93,11 @@ _UNESCAPED: Final = ((0x20, 0x21), (0x23, 0x5B), (0x5D, 0x7E), (0xA0, 0xD7FF), (
 https://www.rfc-editor.org/rfc/rfc8259#section-7"""
 
 
-def _range(low: int, high: int) -> str:
+def _write_range(low: int, high: int) -> str:
     return chr(low) if low == high else f"{chr(low)}-{chr(high)}"
 
 
-def _count(least: int, most: int | None) -> str:
+def _write_count(least: int, most: int | None) -> str:
     short: dict[tuple[int, int | None], str] = {(0, None): "*", (1, None): "+", (0, 1): "?"}
     if (least, most) in short:
         return short[least, most]

@@ -41,14 +41,14 @@ def mapped(schema: Mapping[str, Any], visit: Callable[[Any], Any]) -> Schema:
     copy = dict(schema)
     for keyword, value in schema.items():
         if keyword in _HOLDING:
-            copy[keyword] = _mapped(keyword, value, visit)
+            copy[keyword] = _map_keyword(keyword, value, visit)
     return copy
 
 
 _HOLDING: Final = frozenset([name for name, row in KEYWORDS.items() if row.holds != "value"])
 
 
-def _mapped(keyword: str, value: Any, visit: Callable[[Any], Any]) -> Any:
+def _map_keyword(keyword: str, value: Any, visit: Callable[[Any], Any]) -> Any:
     holds = KEYWORDS[keyword].holds
     if is_array(value):
         return [visit(each) for each in value] if holds in _LISTED else value
@@ -71,7 +71,7 @@ def rebuilt(schema: Mapping[str, Any], visit: Callable[[Schema], Any]) -> Schema
         return visit(value) if is_object(value) else value
 
     return {
-        keyword: _mapped(keyword, value, visited) if keyword in KEYWORDS else visited(value)
+        keyword: _map_keyword(keyword, value, visited) if keyword in KEYWORDS else visited(value)
         for keyword, value in schema.items()
     }
 
@@ -200,10 +200,10 @@ class References:
             schema, base = pending.pop()
             if not is_object(schema) or id(schema) in self._bases:
                 continue
-            base = self._bases[id(schema)] = self._named(schema, base)
+            base = self._bases[id(schema)] = self._note_names(schema, base)
             pending += [(each, base) for _, each in subschemas(schema)]
 
-    def _named(self, schema: dict[str, Any], base: str) -> str:
+    def _note_names(self, schema: dict[str, Any], base: str) -> str:
         """Note the identifier and the anchors of a schema, and return the base of its references."""
         for keyword in ("$id", "id") if self._is_old else ("$id",):
             said = schema.get(keyword)

@@ -1,4 +1,4 @@
-"""Renders the node graph as JSON Schema 2020-12, for models."""
+"""How is a type described to a model? Renders the node graph as JSON Schema 2020-12."""
 
 from __future__ import annotations
 
@@ -99,18 +99,14 @@ def write(
     # What the class says of itself is the tool's description, not its parameters'.
     document = renderer.object(root) if isinstance(root, ObjectNode) else renderer.schema(root)
     if root.description is not None:
-        document = _described(document, root.description)
+        document = _with_description(document, root.description)
     if root is not graph.root:
-        document = _described(document, graph.root.description)
+        document = _with_description(document, graph.root.description)
     if definitions:
-        document["$defs"] = _rendered(definitions, renderer)
+        document["$defs"] = {names[target]: renderer.definition(node) for target, node in definitions.items()}
     if renderer.hoisted is not None:
         document["$defs"] = {**document.get("$defs", {}), **renderer.hoisted.found}
     return document, renderer
-
-
-def _rendered(definitions: Mapping[Target, Node], renderer: Renderer) -> dict[str, Any]:
-    return {renderer.names[target]: renderer.definition(node) for target, node in definitions.items()}
 
 
 class Renderer:
@@ -167,7 +163,7 @@ class Renderer:
     def definition(self, node: Node) -> dict[str, Any]:
         """Render a node as a definition."""
         if isinstance(node, ObjectNode):
-            return _described(_described(self.object(node), node.doc), node.description)
+            return _with_description(_with_description(self.object(node), node.doc), node.description)
         return self.inlined(node)
 
     def schema(self, node: Node) -> dict[str, Any]:
@@ -179,13 +175,13 @@ class Renderer:
             return {"$ref": f"#/$defs/{self._shared[id(node)]}"}
         document = self._arms[node.__class__](self, node)  # as `inlined`, spared a call
         description = node.description
-        return document if description is None else _described(document, description)
+        return document if description is None else _with_description(document, description)
 
     def inlined(self, node: Node) -> dict[str, Any]:
         """Render a node in full, even if it has a shared definition."""
         document = self._arms[node.__class__](self, node)
         description = node.description
-        return document if description is None else _described(document, description)
+        return document if description is None else _with_description(document, description)
 
     def scalar(self, node: ScalarNode) -> dict[str, Any]:
         """Render a string, number, boolean or null."""
@@ -213,14 +209,14 @@ class Renderer:
 
     def literal(self, node: LiteralNode) -> dict[str, Any]:
         """Render a fixed set of values."""
-        self._take(len(node.values))
+        self._count_values(len(node.values))
         return _choice(node.values)
 
     def enum(self, node: EnumNode) -> dict[str, Any]:
         """Render the values of an Enum."""
-        self._take(len(node.values))
+        self._count_values(len(node.values))
         document = _choice(node.values)
-        return document if node.doc is None else _described(document, node.doc)
+        return document if node.doc is None else _with_description(document, node.doc)
 
     def union(self, node: UnionNode) -> dict[str, Any]:
         """Render the members of a union, each once."""
@@ -238,7 +234,7 @@ class Renderer:
         name = self._shared.get(_identity(node)) if self._shared else None
         if name is not None:
             return {"$ref": f"#/$defs/{name}"}
-        return _described(self.object(node), node.doc)
+        return _with_description(self.object(node), node.doc)
 
     def array(self, node: ArrayNode) -> dict[str, Any]:
         """Render an array of any length."""
@@ -299,34 +295,42 @@ class Renderer:
         document, default = self.schema(field.node), field.default
         description = field.description
         if description and "description" not in document:
-            document["description"] = description  # as `_described`, spared a call
+            document["description"] = description  # as `_with_description`, spared a call
         elif description is not None:
-            document = _described(document, description)
+            document = _with_description(document, description)
         if default is not MISSING and default is not None:
             document["default"] = self._value(field.node, default)
         if field.examples:
-            document["examples"] = [self._copied(copy_json(example)) for example in field.examples]
+            document["examples"] = [self._count_copy(copy_json(example)) for example in field.examples]
         return document
 
     def _value(self, node: Node, value: Any) -> Any:
         """Encode a default; return None if there were too many values."""
-        return None if self.values_left < 0 else self._copied(self.encode_value(node, value))
+        return None if self.values_left < 0 else self._count_copy(self.encode_value(node, value))
 
-    def _copied(self, written: Any) -> Any:
+    def _count_copy(self, written: Any) -> Any:
         """Count the values of a copy, and return it; return None if there were too many."""
         if self.values_left < 0:
             return None
         if written.__class__ is dict or written.__class__ is list:
-            self._take(count_values(written))
+            self._count_values(count_values(written))
         return written
 
-    def _take(self, number: int) -> None:
+    def _count_values(self, number: int) -> None:
         self.values_left -= number
         if self.values_left < 0:
             self.left = -1
 
 
 Renderer.__init_subclass__()  # the class renders nodes itself, too
+
+
+def without_boolean_items(document: dict[str, Any]) -> dict[str, Any]:
+    """Replace `"items": false` by the greatest number of items."""
+    kept = {keyword: value for keyword, value in document.items() if keyword != "items"}
+    allowed = len(document.get("prefixItems", ()))
+    kept["maxItems"] = min(allowed, kept.get("maxItems", allowed))
+    return kept
 
 
 @cache
@@ -337,7 +341,7 @@ def _keywords() -> ModuleType:
     return keywords
 
 
-def _described(document: dict[str, Any], description: str | None) -> dict[str, Any]:
+def _with_description(document: dict[str, Any], description: str | None) -> dict[str, Any]:
     """Set the description as the last key; an empty text removes an existing one."""
     if description is not None:
         if "description" in document:

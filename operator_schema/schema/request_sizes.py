@@ -1,4 +1,4 @@
-"""Limits on the size of one request in a provider's strict mode."""
+"""Is a request too large for a provider's strict mode?"""
 
 from __future__ import annotations
 

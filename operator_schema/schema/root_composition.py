@@ -1,4 +1,4 @@
-"""Turns a composed schema into one object, for APIs that take nothing else at the root."""
+"""How does a composed schema become one object, for APIs that take nothing else at the root?"""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def uncomposed(schema: dict[str, Any]) -> Uncomposed | None:
         kept["required"] = list(shape.required)
     if shape.allowed is not None and "patternProperties" not in kept:
         kept.setdefault("additionalProperties", False)
-    words = _words({key: left_out[key] for key in left_out if key != "discriminator"}, shapes)
+    words = _describe({key: left_out[key] for key in left_out if key != "discriminator"}, shapes)
     return Uncomposed(with_own_definitions(kept, schema), words, tuple(left_out))
 
 
@@ -111,12 +111,12 @@ def _with_target(schema: dict[str, Any]) -> dict[str, Any]:
         if not is_object(target) or id(target) in seen:
             raise CannotSay((), what)
         seen.add(id(target))
-        root = _merged({key: value for key, value in root.items() if key != "$ref"}, target)
+        root = _merge_beside({key: value for key, value in root.items() if key != "$ref"}, target)
         meant = target
     return root
 
 
-def _merged(beside: dict[str, Any], target: dict[str, Any]) -> dict[str, Any]:
+def _merge_beside(beside: dict[str, Any], target: dict[str, Any]) -> dict[str, Any]:
     """Merge the keywords beside a reference with its target."""
     own = {key: value for key, value in beside.items() if not _says_nothing(key, value)}
     nothing: dict[str, Any] = {"type": "object", "properties": {}}
@@ -163,7 +163,7 @@ class _ObjectShape(NamedTuple):
         for name in self.properties.keys() & other.properties.keys():
             properties[name] = _narrower(self.properties[name], other.properties[name])
         possible = {
-            name: _any_of([one.possible[name] for one in (self, other) if name in one.possible])
+            name: _join_schemas([one.possible[name] for one in (self, other) if name in one.possible])
             for name in {**self.possible, **other.possible}
             if name not in properties
         }
@@ -225,9 +225,9 @@ class _Shapes:
         yield from map(self.of, _members(schema, "allOf"))
         for keyword in _EITHER:
             if keyword in schema:
-                yield _either(list(map(self.of, _members(schema, keyword))))
+                yield _join_shapes(list(map(self.of, _members(schema, keyword))))
         if "if" in schema:
-            yield _either([self.of(schema.get("then", {})), self.of(schema.get("else", {}))])
+            yield _join_shapes([self.of(schema.get("then", {})), self.of(schema.get("else", {}))])
 
     def _of_reference(self, reference: object) -> _ObjectShape | None:
         found = resolve_pointer(self._document, reference)
@@ -257,14 +257,14 @@ def _own_shape(schema: Mapping[str, Any]) -> _ObjectShape:
     )
 
 
-def _either(shapes: Sequence[_ObjectShape | None]) -> _ObjectShape | None:
+def _join_shapes(shapes: Sequence[_ObjectShape | None]) -> _ObjectShape | None:
     """Return the shape of the objects that fit one of several shapes."""
     known = list({id(shape): shape for shape in shapes if shape is not None}.values())
     if not known:
         return None
     named = [(shape, shape.named()) for shape in known]
     found = {
-        name: _any_of([schemas[name] for _, schemas in named if name in schemas])
+        name: _join_schemas([schemas[name] for _, schemas in named if name in schemas])
         for name in dict.fromkeys([name for _, schemas in named for name in schemas])
     }
     said = {
@@ -279,7 +279,7 @@ def _either(shapes: Sequence[_ObjectShape | None]) -> _ObjectShape | None:
     )
 
 
-def _any_of(schemas: Sequence[Any]) -> Any:
+def _join_schemas(schemas: Sequence[Any]) -> Any:
     """Return a schema that takes the values of all the given schemas."""
     different = {id(one): one for one in schemas}.values()
     once = list({to_json_text(one): one for one in different}.values())
@@ -311,9 +311,11 @@ def _weight(schema: Mapping[str, Any]) -> int:
     return int(any(not _is_note(key) for key in schema))
 
 
-def _words(left_out: Mapping[str, Any], shapes: _Shapes) -> str:
+def _describe(left_out: Mapping[str, Any], shapes: _Shapes) -> str:
     """Return the words that replace some keywords in the description."""
-    forms = {keyword: _forms(shapes, left_out[keyword]) for keyword in _EITHER if keyword in left_out}
+    forms = {
+        keyword: _describe_forms(shapes, left_out[keyword]) for keyword in _EITHER if keyword in left_out
+    }
     said = [
         f"use {_HOW[keyword]} these sets of arguments: {forms[keyword]}"
         for keyword in forms
@@ -328,17 +330,17 @@ def _words(left_out: Mapping[str, Any], shapes: _Shapes) -> str:
 _HOW = {"anyOf": "at least one of", "oneOf": "exactly one of"}
 
 
-def _forms(shapes: _Shapes, members: Any) -> str:
+def _describe_forms(shapes: _Shapes, members: Any) -> str:
     """Describe alternatives by the names of their properties; empty if the names don't distinguish them."""
     if not is_array(members) or len(members) > _MOST_FORMS:
         return ""
-    found = [_form(shape) for shape in map(shapes.of, members) if shape is not None]
+    found = [_describe_form(shape) for shape in map(shapes.of, members) if shape is not None]
     if not all(found) or len(set(found)) < len(found):
         return ""
     return " · ".join([f"({number}) {form}" for number, form in enumerate(found, 1)])
 
 
-def _form(shape: _ObjectShape) -> str:
+def _describe_form(shape: _ObjectShape) -> str:
     named = shape.named()
     required = [f"{name}{_only_value(named.get(name))}" for name in shape.required]
     optional = [name for name in named if name not in shape.required]

@@ -33,7 +33,7 @@ def said_of(keywords: Mapping[str, Any]) -> list[str]:
         if least in keywords and keywords[least] == keywords.get(most)
     }
     return [
-        _said(keyword, value, exactly=keyword in exactly)
+        _describe_keyword(keyword, value, exactly=keyword in exactly)
         for keyword, value in keywords.items()
         if keyword not in exactly.values()
     ]
@@ -46,13 +46,13 @@ WITH_WORDS: Final = frozenset([keyword for keyword, row in KEYWORDS.items() if r
 _BOTH = {"minLength": "maxLength", "minItems": "maxItems", "minProperties": "maxProperties"}
 
 
-def _said(keyword: str, value: Any, *, exactly: bool) -> str:
+def _describe_keyword(keyword: str, value: Any, *, exactly: bool) -> str:
     words = KEYWORDS[keyword].words
     words = words.replace("at least", "exactly") if exactly else words
-    return _in_number(words.format(_shown(keyword, value)), value)
+    return _in_singular(words.format(_show_argument(keyword, value)), value)
 
 
-def _in_number(words: str, value: Any) -> str:
+def _in_singular(words: str, value: Any) -> str:
     is_one = value == 1 and words.endswith(tuple(UNITS.values()))
     return words.removesuffix("s") if is_one else words
 
@@ -67,7 +67,7 @@ def with_words(document: dict[str, Any], words: str) -> dict[str, Any]:
     return {**document, WORDS: [*document.get(WORDS, ()), words]}
 
 
-def _shown(keyword: str, value: Any) -> str:
+def _show_argument(keyword: str, value: Any) -> str:
     if keyword == "examples":
         return clip(", ".join([to_json_text(example) for example in value]), _TEXT_LENGTH)
     # Without quotes, an empty text or one of spaces would be invisible.
@@ -76,18 +76,17 @@ def _shown(keyword: str, value: Any) -> str:
 
 def written_out(document: dict[str, Any]) -> dict[str, Any]:
     """Return a schema with its stored words in the descriptions, and nothing beside its references."""
-    kept = mapped({key: value for key, value in document.items() if key != WORDS}, _written_inside)
+    kept = mapped(
+        {key: value for key, value in document.items() if key != WORDS},
+        lambda value: written_out(value) if is_object(value) else value,
+    )
     if WORDS in document:
-        kept["description"] = _with_words(kept.pop("description", None), document[WORDS])
+        kept["description"] = _join_words(kept.pop("description", None), document[WORDS])
     if "$ref" in kept and len(kept) > 1:
         return {"anyOf": [{"$ref": kept.pop("$ref")}], **kept}
     return kept
 
 
-def _written_inside(value: Any) -> Any:
-    return written_out(value) if is_object(value) else value
-
-
-def _with_words(description: Any, words: list[str]) -> str:
+def _join_words(description: Any, words: list[str]) -> str:
     text = "; ".join(words)
     return f"{description} ({text})" if isinstance(description, str) else f"{text[0].upper()}{text[1:]}."

@@ -9,11 +9,9 @@ from ..immutable import Value
 from ..json_values import copy_json
 from ..message_text import as_written
 from ..similar_names import nearest
-from .current_draft import without_boolean_items
 from .keywords import KEYWORDS
-from .moved_definitions import with_references_inlined
 from .references import mapped
-from .render import MAX_VALUES, MAX_WITHOUT_REFERENCES, Renderer, render, write
+from .render import MAX_VALUES, MAX_WITHOUT_REFERENCES, Renderer, render, without_boolean_items, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -151,6 +149,8 @@ class _StyledRenderer(Renderer):
     def hoist(self, document: dict[str, Any]) -> dict[str, Any]:
         """Move the definitions of a leaf's schema to the root, and return the rest, all in the style."""
         if self._style.inline:
+            from .moved_definitions import with_references_inlined  # few schemas are inlined
+
             self.left += 1  # it counts the root as `schema` has done
             document = with_references_inlined(document, self._may_write)
         known = set(self.hoisted.found) if self.hoisted is not None else set[str]()

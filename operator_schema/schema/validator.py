@@ -1,4 +1,4 @@
-"""Checks values against a whole document, with the keywords that a graph can't hold, such as `not` and `if`.
+"""Does a value fit a whole document, with keywords that a graph can't hold, such as `not` and `if`?
 
 Neither documents nor values are trusted, so all work is counted in steps: one for each keyword, and for each
 item, key or group of characters that it reads. If a document has a keyword that isn't understood, the answer
@@ -50,14 +50,6 @@ def _check_type(run: ValueCheck, names: Any, value: Any, path: Path, _seen: obje
     return fits_types(value, names) or run.refuse(
         path, "wrong_type", lambda: f"expected {' or '.join(names)}, got {received(value)}", value
     )
-
-
-def _read_enum(argument: Any, _schema: object, _patterns: object) -> Any:
-    return _choices(argument) if is_array(argument) else None
-
-
-def _read_const(argument: Any, _schema: object, _patterns: object) -> Any:
-    return _choices([argument])
 
 
 def _choices(values: list[Any]) -> tuple[frozenset[str], bool, str]:
@@ -120,10 +112,6 @@ def _check_length(unit: str, run: ValueCheck, limit: Any, value: Any, path: Path
     )
 
 
-def _read_pattern(argument: Any, _schema: object, patterns: Patterns) -> Any:
-    return patterns.get(argument)
-
-
 def _check_pattern(run: ValueCheck, pattern: LinearPattern, value: str, path: Path, _seen: object) -> Verdict:
     return run.finds(pattern, value) or run.refuse(
         path,
@@ -136,10 +124,6 @@ def _check_pattern(run: ValueCheck, pattern: LinearPattern, value: str, path: Pa
 # --- arrays
 
 
-def _read_schemas(argument: Any, _schema: object, _patterns: object) -> Any:
-    return argument if is_array(argument) and argument else None
-
-
 def _read_items(argument: Any, schema: dict[str, Any], _patterns: object) -> Any:
     if is_array(argument):  # until draft 2019-09
         return (argument, 0, True)
@@ -150,10 +134,6 @@ def _read_items(argument: Any, schema: dict[str, Any], _patterns: object) -> Any
 def _read_more_items(argument: Any, schema: dict[str, Any], _patterns: object) -> Any:
     first = schema.get("items")
     return ([], len(first), argument) if is_array(first) else _NOTHING
-
-
-def _read_first_items(argument: Any, _schema: object, _patterns: object) -> Any:
-    return (argument, 0, True) if is_array(argument) else None
 
 
 def _check_items(run: ValueCheck, argument: Any, value: list[Any], path: Path, seen: Seen | None) -> Verdict:
@@ -191,10 +171,6 @@ def _check_contains(
     return None if unknown and (number < least or most is not None) else True
 
 
-def _read_unique(argument: Any, _schema: object, _patterns: object) -> Any:
-    return argument if argument is True else _NOTHING if argument is False else None
-
-
 def _check_unique(run: ValueCheck, _argument: object, value: list[Any], path: Path, _seen: object) -> Verdict:
     texts: set[str] = set()
     for index, item in enumerate(value):
@@ -220,10 +196,6 @@ def _check_other_items(
 
 
 # --- objects
-
-
-def _read_named(argument: Any, _schema: object, _patterns: object) -> Any:
-    return argument if is_object(argument) else None
 
 
 def _check_properties(run: ValueCheck, named: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
@@ -289,10 +261,6 @@ def _check_rest(
     for key in keys:
         run.refuse((path, key), "unknown", lambda: "unknown key", value[key])
     return not keys
-
-
-def _read_schema(argument: Any, _schema: object, _patterns: object) -> Any:
-    return (argument,)
 
 
 def _check_names(run: ValueCheck, argument: Any, value: Any, path: Path, _seen: object) -> Verdict:
@@ -397,10 +365,6 @@ def _check_not(run: ValueCheck, argument: Any, value: Any, path: Path, _seen: ob
     return run.refuse(path, "rejected", lambda: message.format(excerpt(argument[0])), value)
 
 
-def _read_if(argument: Any, schema: dict[str, Any], _patterns: object) -> Any:
-    return argument, schema.get("then", True), schema.get("else", True)
-
-
 def _check_if(run: ValueCheck, argument: Any, value: Any, path: Path, seen: Seen | None) -> Verdict:
     condition, then, otherwise = argument
     verdict = run.fits(condition, value, seen)
@@ -413,14 +377,18 @@ def _check_reference(run: ValueCheck, argument: Any, value: Any, path: Path, see
     return run.refer(argument[0], value, path, seen)
 
 
-def _read_nothing(*_: object) -> Any:
-    return None
+def _read_list(argument: Any, _schema: object, _patterns: object) -> Any:
+    return argument if is_array(argument) and argument else None
+
+
+def _read_flag(argument: Any, _schema: object, _patterns: object) -> Any:
+    return argument if argument is True else _NOTHING if argument is False else None
 
 
 _CHECKS: dict[str, tuple[Any, Any]] = {
     "type": (_read_type, _check_type),
-    "enum": (_read_enum, _check_choice),
-    "const": (_read_const, _check_choice),
+    "enum": (lambda argument, *_: _choices(argument) if is_array(argument) else None, _check_choice),
+    "const": (lambda argument, *_: _choices([argument]), _check_choice),
     **{
         name: (
             partial(_read_limit, row, name),
@@ -431,30 +399,30 @@ _CHECKS: dict[str, tuple[Any, Any]] = {
         for json_type, name in row.keywords.items()
     },
     "multipleOf": (_read_divisor, _check_multiple),
-    "pattern": (_read_pattern, _check_pattern),
-    "prefixItems": (_read_first_items, _check_items),
+    "pattern": (lambda argument, _, patterns: patterns.get(argument), _check_pattern),
+    "prefixItems": (lambda argument, *_: (argument, 0, True) if is_array(argument) else None, _check_items),
     "items": (_read_items, _check_items),
     "additionalItems": (_read_more_items, _check_items),
     "contains": (_read_contains, _check_contains),
-    "uniqueItems": (_read_unique, _check_unique),
-    "properties": (_read_named, _check_properties),
+    "uniqueItems": (_read_flag, _check_unique),
+    "properties": (lambda argument, *_: argument if is_object(argument) else None, _check_properties),
     "patternProperties": (_read_patterns, _check_patterns),
     "additionalProperties": (_read_more, _check_more),
-    "propertyNames": (_read_schema, _check_names),
+    "propertyNames": (lambda argument, *_: (argument,), _check_names),
     "required": (_read_keys, _check_required),
     "dependentRequired": (_read_dependencies, _check_dependencies),
     "dependentSchemas": (_read_dependencies, _check_dependencies),
     "dependencies": (_read_dependencies, _check_dependencies),
-    "allOf": (_read_schemas, _check_all),
-    "anyOf": (_read_schemas, _check_any),
-    "oneOf": (_read_schemas, _check_one),
-    "not": (_read_schema, _check_not),
-    "if": (_read_if, _check_if),
-    "$ref": (_read_nothing, _check_reference),
-    "$dynamicRef": (_read_nothing, _check_reference),
-    "$recursiveRef": (_read_nothing, _check_reference),
-    "unevaluatedItems": (_read_schema, _check_other_items),
-    "unevaluatedProperties": (_read_schema, _check_others),
+    "allOf": (_read_list, _check_all),
+    "anyOf": (_read_list, _check_any),
+    "oneOf": (_read_list, _check_one),
+    "not": (lambda argument, *_: (argument,), _check_not),
+    "if": (lambda argument, rest, _: (argument, rest.get("then", True), rest.get("else", True)), _check_if),
+    "$ref": (lambda *_: None, _check_reference),
+    "$dynamicRef": (lambda *_: None, _check_reference),
+    "$recursiveRef": (lambda *_: None, _check_reference),
+    "unevaluatedItems": (lambda argument, *_: (argument,), _check_other_items),
+    "unevaluatedProperties": (lambda argument, *_: (argument,), _check_others),
 }
 """By keyword: the functions that read it and check it."""
 

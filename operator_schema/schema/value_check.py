@@ -1,4 +1,4 @@
-"""Checks one value against the schemas of a document, in a limited number of steps."""
+"""Does one value fit a schema of a document? Answers in a limited number of steps."""
 
 from __future__ import annotations
 

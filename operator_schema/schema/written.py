@@ -1,4 +1,4 @@
-"""A handwritten JSON Schema: whether it can be used, and its check of values."""
+"""Can a handwritten JSON Schema be used?"""
 
 from __future__ import annotations
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors import SchemaError
 from ..findings import Finding, about_type
 from ..introspect.classes import form_of
-from ..introspect.hints import Unresolved, name_of
+from ..introspect.hints import Unresolved
+from ..introspect.shown_annotations import name_of
 from ..message_text import listed, quote
 from ..schema.document import DocumentCodec, SchemaDocument
 from .injection import RawArguments

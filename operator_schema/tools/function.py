@@ -9,6 +9,9 @@ from ..errors import SchemaError
 from ..findings import Finding, UnfitError, about_type
 from ..introspect.classes import ParameterSource
 from ..introspect.docstrings import parse_docstring
+from ..introspect.hints import Scope
+from ..introspect.nodes import ObjectNode, UnionNode
+from ..introspect.shown_annotations import name_of
 from ..json_values import without_surrogates
 from ..message_text import one_line, quote
 from .binding import CallPlan, install, make_input_type

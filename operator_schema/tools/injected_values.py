@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ForwardRef, Literal, TypeVar, 
 
 from ..errors import MissingContextError, ToolError
 from ..immutable import Value
-from ..introspect.hints import Unresolved, name_of
+from ..introspect.hints import Unresolved
+from ..introspect.shown_annotations import name_of
 from ..message_text import class_name, listed, one_line, quote
 from ..similar_names import nearest
 from .binding import is_unbound, unbound_message

@@ -28,9 +28,10 @@ from ..codec.codec import codec_of
 from ..errors import DecodeError
 from ..findings import Finding
 from ..immutable import Value
-from ..introspect.hints import Unresolved, name_of
+from ..introspect.hints import Unresolved
 from ..introspect.leaves import CheckedEncoder, SchemaLeaf, described_leaf, trusted_leaf
 from ..introspect.nodes import LeafNode, ObjectNode
+from ..introspect.shown_annotations import name_of
 from ..json_values import MAX_PROBLEMS, copy_json
 from ..message_text import class_name, clip, excerpt, key_step, one_line, quote, received
 
@@ -446,7 +447,7 @@ class RawArguments(Value):
             SchemaError: the schema isn't such a document, or has a part that can't be checked, or a default
                 that doesn't fit.
         """
-        from ..introspect.leaves import misfit  # few tools describe raw arguments
+        from ..introspect.leaf_checks import misfit
 
         leaf = described_leaf(cls, json_schema, cls, _arguments_of, cls({}))
         if misfit(leaf.json_schema, {}) is None:

@@ -10,8 +10,8 @@ from ..codec.codec import DEFAULTS, Codec
 from ..codec.options import checked_options
 from ..errors import DecodeError, EncodeError, SchemaError
 from ..findings import Finding, about_type
-from ..introspect.hints import NOT_SUPPORTED, name_of
 from ..introspect.nodes import ObjectNode, UnionNode
+from ..introspect.shown_annotations import NOT_SUPPORTED, name_of
 from ..json_values import copy_json, has_surrogate, is_object
 from ..message_text import as_written, one_line, quote
 from .injection import RawArguments

@@ -15,8 +15,10 @@ from ..errors import EncodeError, SchemaError
 from ..findings import about_type
 from ..immutable import Value
 from ..introspect.classes import form_of
-from ..introspect.hints import Scope, Unresolved, evaluate_forward, is_type
+from ..introspect.hints import Scope, Unresolved, evaluate_forward
+from ..introspect.node_kinds import json_types_of
 from ..introspect.nodes import AnyNode, ArrayNode, ScalarNode
+from ..introspect.shown_annotations import is_type
 from ..json_values import has_surrogate, is_object, to_json_text
 from .injection import holds_handed_through, is_union
 

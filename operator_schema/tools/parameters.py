@@ -18,10 +18,11 @@ from typing import (
 from ..findings import Finding, about_type
 from ..introspect.annotations import is_unpacked
 from ..introspect.classes import Declared, form_of
-from ..introspect.hints import Scope, Unresolved, evaluate_forward, is_type, name_of
+from ..introspect.hints import Scope, Unresolved, evaluate_forward
 from ..introspect.leaves import SchemaLeaf, own_leaf, registered_leaf, schema_type
 from ..introspect.object_nodes import declared_fields
 from ..introspect.shipped_leaves import shipped_leaf
+from ..introspect.shown_annotations import is_type, name_of
 from ..message_text import listed, quote, received, show_error
 from .binding import copy_of_default
 from .injection import (

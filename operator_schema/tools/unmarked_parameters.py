@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ..findings import Finding, about_type
-from ..introspect.hints import name_of
+from ..introspect.shown_annotations import name_of
 from ..message_text import clip, escape
 from .injection import framework_of, host_class_in
 

@@ -52,8 +52,8 @@ OTHERS = {
     "introspect/ambiguity_checks.py: node_name": ("Any", "named by their JSON types"),
     "introspect/annotations.py: _key_node": ("Array Map Object Ref Tuple Union", "can't be keys of maps"),
     "introspect/constraints.py: constrained": ("Any Enum Literal Object Tuple", "take no constraints"),
-    "introspect/graph_traversal.py: _inside": ("Any Enum Leaf Literal Ref Scalar", "have nothing inside"),
-    "introspect/ambiguity_checks.py: _numbers_of": (
+    "introspect/input_parts.py: _inside": ("Any Enum Leaf Literal Ref Scalar", "have nothing inside"),
+    "introspect/set_checks.py: _numbers_of": (
         "Any Array Leaf Map Object Ref Tuple Union",
         "hold no numbers",
     ),

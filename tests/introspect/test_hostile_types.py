@@ -17,7 +17,7 @@ from operator_schema import Codec, SchemaError, decode, decode_json, tool, tool_
 from operator_schema.errors import SHOWN_COMPLAINTS
 from operator_schema.introspect import ambiguity_checks
 from operator_schema.introspect.classes import form_of
-from operator_schema.introspect.hints import name_of
+from operator_schema.introspect.shown_annotations import name_of
 
 T = TypeVar("T")
 

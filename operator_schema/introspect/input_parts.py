@@ -1,4 +1,4 @@
-"""The places of an input: each parameter, and the parts inside it."""
+"""Which parts does an input have? Its parameters, and everything inside them."""
 
 from __future__ import annotations
 
