@@ -27,8 +27,8 @@ from ...introspect.nodes import (
     UnionNode,
 )
 from ...introspect.overlaps import Objects
-from ...json_values import copy_json, fits_types, in_order
-from ..encode import EncodeRun, EncodeState, encode_with
+from ...json_values import copy_json, fits_types
+from ..encode import EncodeRun, EncodeState, encode_with, in_order
 from ..problems import INVALID, GiveUp, Trial
 from .writer import MAX_PLACES, Writer, nodes_of
 
