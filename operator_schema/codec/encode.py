@@ -446,7 +446,7 @@ class EncodeRun:
 
 
 def _is_no_choice(field: Field, encoded: dict[str, Any]) -> bool:
-    """Return whether a field surely refuses its value in an object, as the tag of another member does."""
+    """Return whether a field's choices exclude its value in an object, as for the tag of another member."""
     node, value = field.node, encoded.get(field.key)
     if not isinstance(node, (LiteralNode, EnumNode)) or not isinstance(value, (str, int)):
         return False
