@@ -244,7 +244,7 @@ def content_of(value: Value) -> tuple[Any, ...]:
 
 
 def instead_of(cls: object) -> str | None:
-    """Return what to do if a value of this class is in the wrong place (its `__instead__`), or None."""
+    """Return the advice for a value of this class in the wrong place (its `__instead__`), or None."""
     said: str | None = vars(cls).get("__instead__") if type(cls) is ValueType else None
     return said
 

@@ -236,14 +236,6 @@ def _inside(values: list[Any]) -> list[Any]:
     return found
 
 
-def in_order(items: list[Any]) -> list[Any]:
-    """Return the JSON values of a set in an order that is the same in every process."""
-    kinds = {item.__class__ for item in items}
-    if kinds <= {str} or kinds <= {int, float}:
-        return sorted(items)
-    return sorted(items, key=to_json_text)
-
-
 def to_json_text(value: Any) -> str:
     """Write a JSON value as compact text.
 

@@ -1,4 +1,4 @@
-"""Checks of constraints, the same for decoding and encoding."""
+"""Does a value meet its constraints? The same checks for decoding and encoding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an instance of a class is made, and whether making it runs the user's code."""
+"""How is an instance of a class made, and does making it run the user's code?"""
 
 from __future__ import annotations
 

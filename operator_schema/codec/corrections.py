@@ -1,4 +1,4 @@
-"""Finds the call that was probably meant by one that doesn't fit, as a whole and value by value.
+"""Which call was probably meant by one that doesn't fit, as a whole and value by value?
 
 It walks like `repair`, but also takes less certain readings, because the results are only shown.
 """

@@ -1,4 +1,4 @@
-"""Check the defaults and examples of fields when a type is registered."""
+"""Do the defaults and examples of fields fit their types? Checked when a type is registered."""
 
 from __future__ import annotations
 

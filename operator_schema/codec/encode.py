@@ -30,7 +30,7 @@ from ..introspect.nodes import (
     TupleNode,
     UnionNode,
 )
-from ..json_values import MAX_PROBLEMS, choice_key, copy_json, fits_types, in_order, is_object
+from ..json_values import MAX_PROBLEMS, choice_key, copy_json, fits_types, is_object, to_json_text
 from ..message_text import count_of, key_step
 from .interpret import SCALARS, DecodeRun, DecodeState, constraint_checks, keeps_schema
 from .problems import INVALID, Problems, Trial, Trials
@@ -448,7 +448,7 @@ class EncodeRun:
 
 
 def _is_no_choice(field: Field, encoded: dict[str, Any]) -> bool:
-    """Return whether a field surely refuses its value in an object, as the tag of another member does."""
+    """Return whether a field's choices exclude its value in an object, as for the tag of another member."""
     node, value = field.node, encoded.get(field.key)
     if not isinstance(node, (LiteralNode, EnumNode)) or not isinstance(value, (str, int)):
         return False
@@ -463,6 +463,14 @@ def _is_instance(node: ObjectNode, value: object) -> bool:
 def is_array_of(node: ArrayNode, value: object) -> bool:
     """Return whether a value is encoded as an array by a node."""
     return isinstance(value, node.accepts) and not isinstance(value, NO_ARRAYS)
+
+
+def in_order(items: list[Any]) -> list[Any]:
+    """Return the JSON values of a set in an order that is the same in every process."""
+    kinds = {item.__class__ for item in items}
+    if kinds <= {str} or kinds <= {int, float}:
+        return sorted(items)
+    return sorted(items, key=to_json_text)
 
 
 def _is_iterator(value: object) -> bool:

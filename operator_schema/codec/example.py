@@ -1,4 +1,4 @@
-"""Makes a minimal valid value of a type, as an example for docs, prompts and errors."""
+"""What is a minimal valid value of a type, as an example for docs, prompts and errors?"""
 
 from __future__ import annotations
 

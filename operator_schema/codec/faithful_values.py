@@ -1,4 +1,4 @@
-"""Is an instance certainly the value of some JSON? Finds out without decoding or encoding anything.
+"""Does an instance certainly equal the decoded form of some JSON? Decides it without decoding or encoding.
 
 Yes means that the JSON value decodes to an instance with equal contents, and that the instance is encoded as
 this JSON value. No means that only decoding and encoding can decide.
@@ -74,7 +74,7 @@ def _is_faithful(node: Node, definitions: Definitions) -> bool:
         case MapNode():
             return node.container is dict and _is_text(node.keys)
         case UnionNode():
-            return _is_told_by_json_type(node, definitions)
+            return _is_decided_by_json_type(node, definitions)
         case ObjectNode():
             return _is_faithful_class(node)
         case _:
@@ -89,7 +89,7 @@ def _is_text(node: Node) -> bool:
     return type(node) is ScalarNode and node.type == "string"
 
 
-def _is_told_by_json_type(node: UnionNode, definitions: Definitions) -> bool:
+def _is_decided_by_json_type(node: UnionNode, definitions: Definitions) -> bool:
     """Return whether the JSON type of a value decides which member of a union it is."""
     taken = [received_types(member) for member in flat_members(node, definitions)]
     return len(frozenset[str]().union(*taken)) == sum(map(len, taken))

@@ -1,4 +1,4 @@
-"""Where do the keys and values of a JSON text end that arrives in pieces?"""
+"""In a JSON text that arrives in pieces, where do keys and values end?"""
 
 from __future__ import annotations
 

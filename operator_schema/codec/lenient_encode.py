@@ -183,12 +183,12 @@ class _LenientRun(EncodeRun):
         super()._keeps_schema(node, encoded, path)
         return True
 
-    def _any(self, _node: AnyNode, _value: Any, _path: Path, _depth: int) -> Any:
+    def _undeclared(self, _node: AnyNode, _value: Any, _path: Path, _depth: int) -> Any:
         return INVALID  # its own form is the declared one
 
     ARMS = {  # noqa: RUF012  # as in the base
         **EncodeRun.ARMS,
-        AnyNode: _any,
+        AnyNode: _undeclared,
         ArrayNode: _array,
         TupleNode: _tuple,
         MapNode: _map,

@@ -50,11 +50,20 @@ def checked_options(given: Mapping[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _check_name(value: Any) -> Any:
-    if value is None or isinstance(value, str):
-        return value
-    message = f"name must be a string, not {received(value)}"
-    raise ValueError(message)
+def _check_that(name: str, what: str, fits: Callable[[Any], bool]) -> Callable[[Any], Any]:
+    """Return the check of an option whose value is stored as it is."""
+
+    def check(value: Any) -> Any:
+        if fits(value):
+            return value
+        message = f"{name} must be {what}, not {received(value)}"
+        raise ValueError(message)
+
+    return check
+
+
+def _is_switch(value: object) -> bool:
+    return isinstance(value, bool)
 
 
 def _is_mapping(value: object) -> bool:
@@ -101,32 +110,17 @@ def _check_depth(value: Any) -> Any:
     raise ValueError(message)
 
 
-def _check_parser(value: Any) -> Any:
-    if value is None or callable(value):
-        return value
-    message = f"json_loads must be a function such as orjson.loads, not {received(value)}"
-    raise ValueError(message)
-
-
-def _flag_check(name: str) -> Callable[[Any], Any]:
-    def check(value: Any) -> Any:
-        if isinstance(value, bool):
-            return value
-        message = f"{name} must be True or False, not {received(value)}"
-        raise ValueError(message)  # one exception for every option
-
-    return check
-
-
 _OPTIONS: dict[str, Callable[[Any], Any]] = {
-    "name": _check_name,
+    "name": _check_that("name", "a string", lambda value: value is None or isinstance(value, str)),
     "param_descriptions": _copy_descriptions,
     "unknown_fields": _check_unknown_fields,
-    "repair": _flag_check("repair"),
+    "repair": _check_that("repair", "True or False", _is_switch),
     "leaves": _check_leaves,
     "namespace": _copy_namespace,
     "max_depth": _check_depth,
-    "attribute_docs": _flag_check("attribute_docs"),
-    "json_loads": _check_parser,
+    "attribute_docs": _check_that("attribute_docs", "True or False", _is_switch),
+    "json_loads": _check_that(
+        "json_loads", "a function such as orjson.loads", lambda value: value is None or callable(value)
+    ),
 }
 """The check of each option; it returns the value that the codec stores."""

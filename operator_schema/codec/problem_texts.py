@@ -1,4 +1,4 @@
-"""The texts for each kind of problem: a message, and the expected, received and probably meant values.
+"""What does the report of each kind of problem say: message, expected, received and probably meant value?
 
 Each kind is a function, which takes the path and the facts for its words. The method of `Problems` with the
 same name calls it.

@@ -1,4 +1,4 @@
-"""The two tiers of a codec: the interpreter, and the compiled functions so far."""
+"""Which functions of a codec are compiled so far, and when is the next one compiled?"""
 
 from __future__ import annotations
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, cast
 
 from .. import execution
@@ -137,7 +138,8 @@ def _calls_of(source: Any) -> list[_Call]:
     doubles = [item for item in items if isinstance(item, ToolDouble)]
     if doubles and len(doubles) == len(items):
         return _of_doubles(doubles)
-    return [_of_raw(call) for item in items for call in _raw_calls(item)]
+    raw = [call for item in items for call in _raw_calls(item)]
+    return [_Call(call.name, _arguments_sent(call), None) for call in raw]
 
 
 def _of_doubles(doubles: Sequence[ToolDouble], owner: object = None) -> list[_Call]:
@@ -159,10 +161,6 @@ def _raw_calls(item: Any) -> Sequence[RawCall]:
     return [call for call in calls if isinstance(call, RawCall)]
 
 
-def _of_raw(call: RawCall) -> _Call:
-    return _Call(call.name, _arguments_sent(call), None)
-
-
 # --- what belongs together -----------------------------------------------------------------------
 
 _Pair: TypeAlias = tuple[int | None, int | None]
@@ -175,7 +173,7 @@ def _in_order(wanted: Sequence[_Expected], calls: Sequence[_Call]) -> list[_Pair
     """Pair expected and real calls in order, so that they differ as little as possible."""
     rows, columns = len(wanted), len(calls)
     if rows * columns > _MOST_PAIRS:
-        return _by_position(rows, columns)
+        return [*zip_longest(range(rows), range(columns))]  # by position
     costs = [[_cost(one, call) for call in calls] for one in wanted]
     rest = [
         [_ALONE * (rows - row + columns - column) for column in range(columns + 1)] for row in range(rows + 1)
@@ -200,16 +198,6 @@ def _in_order(wanted: Sequence[_Expected], calls: Sequence[_Call]) -> list[_Pair
         *pairs,
         *[(one, None) for one in range(row, rows)],
         *[(None, one) for one in range(column, columns)],
-    ]
-
-
-def _by_position(rows: int, columns: int) -> list[_Pair]:
-    both = min(rows, columns)
-    pairs: list[_Pair] = [(place, place) for place in range(both)]
-    return [
-        *pairs,
-        *[(row, None) for row in range(both, rows)],
-        *[(None, one) for one in range(both, columns)],
     ]
 
 

@@ -248,8 +248,7 @@ class _Cassette:
 
 
 def _line_of(call: RawCall, result: ToolResult) -> dict[str, Any]:
-    told = result.as_dict()
-    parts = told.get("parts")
+    parts = result.as_dict().get("parts")
     said: dict[str, Any] = {"content": result.content, "is_error": result.is_error, "code": result.code}
     said |= {"json": copy_json(result.json)} if result.json is not None else {}
     said |= {"parts": parts} if parts else {}

@@ -236,7 +236,7 @@ _NO_TYPE: frozenset[str] = frozenset()
 def _whole_types(
     node: Node, definitions: Mapping[Target, Node], around: frozenset[Target] = frozenset()
 ) -> frozenset[str]:
-    """Return the JSON types of which a node takes every value.
+    """Return the JSON types whose values a node takes without exception.
 
     A type that contains itself (`type JSON = … | list[JSON]`) accepts every value if it does so
     on the assumption that it does.

@@ -187,9 +187,9 @@ def members(text: str) -> Json:
     return dict(zip(parts[::2], parts[1::2], strict=False))
 
 
-def with_object(call: Json, key: str) -> Json:
-    """Return a call whose arguments are an object; broken text becomes an object of its complete members."""
-    return {**call, key: members(call[key])} if isinstance(call.get(key), str) else call
+def with_object(call: Json) -> Json:
+    """Return a call whose input is an object; broken text becomes an object of its complete members."""
+    return {**call, "input": members(call["input"])} if isinstance(call.get("input"), str) else call
 
 
 def pieces_of(text: str) -> list[str]:

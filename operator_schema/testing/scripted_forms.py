@@ -153,7 +153,7 @@ class _Messages(ResponseForm):
         }
 
     def whole(self, response: Json) -> Json:
-        blocks = [with_object(block, "input") for block in response["content"]]
+        blocks = [with_object(block) for block in response["content"]]
         return {**response, "content": blocks}
 
     def events(self, response: Mapping[str, Any]) -> Iterator[Json]:
@@ -295,11 +295,11 @@ def _response_events(response: Mapping[str, Any]) -> Iterator[Json]:
         yield {"type": "response.output_item.added", "output_index": index, "item": empty}
         place = {"item_id": item.get("id"), "output_index": index}
         if item["type"] in _INPUTS:
-            key, told = _INPUTS[item["type"]]
+            key, keys_at_end = _INPUTS[item["type"]]
             kind = f"response.{item['type']}_{key}"
             for piece in pieces_of(item[key]):
                 yield {"type": f"{kind}.delta", **place, "delta": piece}
-            yield {"type": f"{kind}.done", **place, **{one: item[one] for one in told}}
+            yield {"type": f"{kind}.done", **place, **{one: item[one] for one in keys_at_end}}
         elif item["type"] == "message":
             for number, part in enumerate(item["content"]):
                 yield from _content_events({**place, "content_index": number}, part)
@@ -464,7 +464,7 @@ class _Converse(ResponseForm):
     def whole(self, response: Json) -> Json:
         message = response["output"]["message"]
         blocks = [
-            {**block, "toolUse": with_object(block["toolUse"], "input")} if "toolUse" in block else block
+            {**block, "toolUse": with_object(block["toolUse"])} if "toolUse" in block else block
             for block in message["content"]
         ]
         return {**response, "output": {"message": {**message, "content": blocks}}}
@@ -500,11 +500,11 @@ def _event_message(kind: str, payload: bytes) -> bytes:
 
     Source: https://docs.aws.amazon.com/transcribe/latest/dg/streaming-setting-up.html
     """
-    told = {":event-type": kind, ":content-type": "application/json", ":message-type": "event"}
+    about = {":event-type": kind, ":content-type": "application/json", ":message-type": "event"}
     headers = b"".join(
         [
             pack("!B", len(name)) + name.encode() + pack("!BH", 7, len(text)) + text.encode()
-            for name, text in told.items()
+            for name, text in about.items()
         ]
     )
     prelude = pack("!II", len(headers) + len(payload) + 16, len(headers))

@@ -1,4 +1,4 @@
-"""Checks that a store keeps the promises of stores."""
+"""Does a store keep the promises of stores?"""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def check_store(make: MakeStore, *, away: Callable[[], AbstractContextManager[An
     faults: list[str] = []
     checks: list[Callable[[MakeStore], None]] = [*CHECKS]
     if away is not None:
-        checks.append(lambda made: _goes_away(made, away))
+        checks.append(lambda made: _survives_an_outage(made, away))
     for check in checks:
         try:
             check(make)
@@ -360,7 +360,7 @@ def _killed(make: MakeStore) -> None:
             _expect([call.state for call in kept.calls] == ["handled", "deferred"], f"it left {kept!r}")
         else:
             _expect(len(left) == 1, f"killed {place}, it left {left}")
-            _left_by_the_dead(store, place, left[0])
+            _check_after_death(store, place, left[0])
 
 
 _AFTER_DEATH = {
@@ -371,8 +371,8 @@ _AFTER_DEATH = {
 """The states of the calls of a round that is taken back, by the place where its process died."""
 
 
-def _left_by_the_dead(store: Store, place: str, left: StuckRound) -> None:
-    """Check what is left of a round whose process was killed."""
+def _check_after_death(store: Store, place: str, left: StuckRound) -> None:
+    """Check the state of a round whose process was killed."""
     begun = place != "while deciding"
     _expect(left.has_begun is begun, f"killed {place}, has_begun is {left.has_begun}")
     _expect(left.owner is not None and left.owner.pid != os.getpid(), f"its owner is {left.owner}")
@@ -550,7 +550,7 @@ def _in_order(make: MakeStore) -> None:
     _expect(len(store.transcript("shared")) == len(made), "a turn is lost")
 
 
-def _names_itself(make: MakeStore) -> None:
+def _absent_rounds_are_named(make: MakeStore) -> None:
     """An absent round is refused with its own code, and a toolset that doesn't fit is named."""
     store = make()
     for use in (store.load, store.take_back):
@@ -566,7 +566,7 @@ def _names_itself(make: MakeStore) -> None:
         raise AssertionError(what)
 
 
-def _goes_away(make: MakeStore, away: Callable[[], AbstractContextManager[Any]]) -> None:
+def _survives_an_outage(make: MakeStore, away: Callable[[], AbstractContextManager[Any]]) -> None:
     store = make()
     waiting = _asked(store)
     with away():
@@ -600,7 +600,7 @@ def _turn_of(work: Round[Any]) -> Turn:
 
 
 CHECKS: tuple[Callable[[MakeStore], None], ...] = (
-    _names_itself,
+    _absent_rounds_are_named,
     _a_new_round_is_taken_once,
     _what_runs_is_nobody_elses,
     _old_decisions_change_nothing,

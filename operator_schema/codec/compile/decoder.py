@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from ...introspect.nodes import Field, Node
     from ...introspect.union_plans import Tag, UnionPlan
     from ..construction import Way
-    from .writer import Function, GeneratedSource, Method, Refusal
+    from .generated_source import Function, GeneratedSource
+    from .writer import Method, Refusal
 
     Decode = Callable[[Any], Any]
 

@@ -22,7 +22,7 @@ COLD_ITEMS = 300
 
 
 class ItemDecoders:
-    """The compiled decoders of the items of the arrays of one graph, each made after it would have paid.
+    """The compiled decoders for the items of arrays, each compiled after enough items were interpreted.
 
     Args:
         max_depth: levels of arrays and objects that are followed.

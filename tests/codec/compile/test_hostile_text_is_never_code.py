@@ -13,7 +13,7 @@ from annotated_types import Ge, Len, MultipleOf
 from compile_samples import check
 
 from operator_schema import Codec, DecodeError, SchemaLeaf
-from operator_schema.codec.compile.writer import GeneratedSource
+from operator_schema.codec.compile.generated_source import GeneratedSource
 from operator_schema.message_text import class_name
 
 CODE = "x'] or __import__('builtins').ran_code.append(1) or ['x"
