@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..message_text import one_line, received
-from ..tools.failures import Passed
+from ..tools.calls import Passed
 from ..tools.logs import ERROR, write_log
 from ..tools.signature import outcome_of
 

@@ -37,7 +37,7 @@ from ..introspect.nodes import (
 )
 from ..json_values import JSON_TYPES, MAX_DEPTH, choice_key, is_array, is_object
 from ..schema.document import DocumentCodec, SchemaDocument
-from ..tools.injection import RawArguments
+from ..tools.raw_arguments import RawArguments
 from ..tools.tool import Tool
 from .scalar_values import (
     JSON_SCALARS,

@@ -16,7 +16,7 @@ from ..introspect.nodes import NULL, LeafNode, ObjectNode, RefNode, UnionNode
 from ..json_values import MAX_DEPTH, copy_json, is_array, is_object
 from ..schema.references import rebuilt, with_references_resolved
 from ..schema.render import Renderer
-from .injection import RawArguments
+from .raw_arguments import RawArguments
 from .tool import Tool
 from .tool_sources import tools_of
 
