@@ -124,7 +124,7 @@ def _input_tool_of(annotation: Any, options: dict[str, Any], home: str) -> Input
     if codec is None or complaints:
         raise SchemaError(owner, complaints)
     metadata = make_metadata(name, options, doc_of(codec), codec)
-    made: InputTool[..., Any] = InputTool.from_parts(
+    made: InputTool[..., Any] = InputTool.from_parts(  # pyright: ignore[reportUnknownVariableType]  # of any input
         metadata, codec, codec_options(options), declared, annotation, None, home
     )
     if isinstance(annotation, type):
