@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from .introspect.local_times import LocalTime as LocalTime
     from .tools.injection import Progress as Progress
     from .tools.injection import ProgressUpdate as ProgressUpdate
-    from .tools.injection import RawArguments as RawArguments
     from .tools.injection import register_injected as register_injected
+    from .tools.raw_arguments import RawArguments as RawArguments
 
     URL: TypeAlias = SplitResult
 else:
@@ -25,7 +25,8 @@ else:
         {
             "..introspect.leaves": "register_leaf",
             "..introspect.local_times": "LocalDateTime LocalTime",
-            "..tools.injection": "Progress ProgressUpdate RawArguments register_injected",
+            "..tools.injection": "Progress ProgressUpdate register_injected",
+            "..tools.raw_arguments": "RawArguments",
             "urllib.parse": "SplitResult:URL",
         },
     )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ..message_text import one_line, received
-from ..tools.failures import Passed
+from ..tools.calls import Passed
 from ..tools.logs import ERROR, write_log
 from ..tools.signature import outcome_of
 
@@ -19,11 +19,19 @@ if TYPE_CHECKING:
     from ..tools.changes import ChangedArguments
     from ..tools.decision_records import DecisionRecord
     from ..tools.tool import Tool
-    from .run import Run
 
     OnWaiting: TypeAlias = Callable[[ToolCall[Any], Round[Any]], object]
 
 _NAME_LENGTH = 100
+
+
+class CallFacts(Protocol):
+    """The facts about one run of a call, which is a `Run`; `tool` is missing until it is found."""
+
+    tool: Tool[..., Any]
+    details: Mapping[str, Any]
+    deferred_at: float | None
+    decoded: DecodedCall | None
 
 
 class Execution:
@@ -40,10 +48,10 @@ class Execution:
     def __init__(self, work: Any) -> None:
         self.work = work
         self.outcome: Any = None
-        self._runs: list[Run] = []
+        self._runs: list[CallFacts] = []
 
-    def follow(self, run: Run) -> None:
-        """Read further facts from a `Run` of the call; for executors."""
+    def follow(self, run: CallFacts) -> None:
+        """Add a run of the call, to read further facts from it; for executors."""
         self._runs.append(run)
 
     @property

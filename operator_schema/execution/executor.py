@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, overload
 from ..errors import ToolError, ToolNotFoundError
 from ..message_text import received
 from ..rounds.registry import Registry
-from ..tools.calls import RawCall, ToolResult, checked_calls
-from ..tools.failures import ShowErrors, result_of, results_of
+from ..tools.calls import RawCall, ToolResult, checked_calls, result_of, results_of
 from ..tools.logs import logged_with_round
 from ..tools.tool_sources import check_is_tool
 from .concurrency import Load, Slots
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from ..rounds.named_tools import Member
     from ..rounds.tool_call import ToolCall
     from ..rounds.transcript import History
-    from ..tools.calls import DecodedCall, Executable, OnResult, Settle
+    from ..tools.calls import DecodedCall, Executable, OnResult, Settle, ShowErrors
     from ..tools.tool import Tool
     from .around import OnWaiting
     from .async_libraries import Start

@@ -12,10 +12,11 @@ from weakref import ReferenceType, WeakKeyDictionary, ref
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop, Future, Task
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
     from contextvars import Context
 
-    from .async_libraries import Ready, Start
+    Start = Callable[[], Coroutine[Any, Any, Any]]
+    Ready = Callable[[Callable[[], object]], object]
 
 
 class AsyncioBackend:

@@ -10,10 +10,11 @@ import trio
 from trio import lowlevel
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
     from contextvars import Context
 
-    from .async_libraries import Ready, Start
+    Start = Callable[[], Coroutine[Any, Any, Any]]
+    Ready = Callable[[Callable[[], object]], object]
 
 
 class TrioBackend:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypedDict, cast, get_a
 from ..introspect.shown_annotations import name_of
 from ..message_text import as_written, received
 from ..tools.binding import why_not_asked
-from ..tools.calls import RawCall, checked_calls, remedy_for
-from ..tools.failures import ShowErrors
+from ..tools.calls import RawCall, ShowErrors, checked_calls, remedy_for
 from ..tools.metadata import LEAST_CONTENT, is_content_limit, is_duration
 from ..tools.signature import is_coroutine_function, takes
 

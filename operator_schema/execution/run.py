@@ -15,12 +15,11 @@ from ..errors import DecodeError, ToolError
 from ..json_values import is_array, is_object
 from ..message_text import class_name_of, listed, received
 from ..tools.binding import context_of
-from ..tools.calls import DecodedCall, ToolResult, arguments_to_decode
-from ..tools.failures import Failures, Passed, is_of_class, places_in
-from ..tools.injection import RawArguments
+from ..tools.calls import DecodedCall, Passed, ToolResult, arguments_to_decode, is_of_class, own_parts
 from ..tools.logs import DEBUG, WARNING
 from ..tools.metadata import LEAST_CONTENT
 from ..tools.output import items_of
+from ..tools.raw_arguments import RawArguments
 from ..tools.signature import close_awaitable, is_awaitable
 from .async_libraries import current_backend, is_cancellation
 from .concurrency import CURRENT_SLOT, HeldSlot, Load
@@ -33,8 +32,8 @@ if TYPE_CHECKING:
     from ..rounds.hooks import CallHooks, ForTools
     from ..rounds.registry import Registry
     from ..rounds.tool_call import ToolCall
-    from ..tools.calls import Asking, RawCall
-    from ..tools.failures import Outcome
+    from ..tools.calls import Asking, Outcome, RawCall
+    from ..tools.failures import Failures
     from ..tools.tool import Tool
     from .around import Execution
     from .async_libraries import Job, Start
@@ -58,30 +57,20 @@ class Outcomes:
         registry: the tools.
         slots: the limit on calls at once.
         options: checked options of the executor.
-
-    Attributes:
-        failures: makes the results of failed calls.
     """
 
     __slots__ = (
-        *("_confirm", "_confirmation", "_decoders", "_grace", "_is_limited", "_is_strict", "_left", "_lock"),
-        *(
-            "_max_content",
-            "_native",
-            "_registry",
-            "_slots",
-            "_threads",
-            "_timeout",
-            "_uses_threads",
-            "failures",
-        ),
+        *("_confirm", "_confirmation", "_decoders", "_failing", "_failures", "_grace", "_is_limited"),
+        *("_is_strict", "_left", "_lock", "_max_content", "_native", "_registry", "_slots", "_threads"),
+        *("_timeout", "_uses_threads"),
     )
 
     def __init__(self, registry: Registry, slots: Slots, options: Mapping[str, Any]) -> None:
         self._registry = registry
         self._slots = slots
         self._is_limited = slots.is_limited
-        self.failures = Failures(options["show_errors"], options["report"], options["pass_through"])
+        self._failing = options["show_errors"], options["report"], options["pass_through"]
+        self._failures: Failures | None = None
         self._native: Sequence[type] = options["native_results"]
         self._is_strict: bool = options["strict_results"]
         self._timeout: float | None = options["timeout"]
@@ -101,6 +90,15 @@ class Outcomes:
         self._slots, self._is_limited = other._slots, other._is_limited
         self._threads, self._decoders, self._left = other._threads, other._decoders, other._left
         return self
+
+    @property
+    def failures(self) -> Failures:
+        """The maker of results for failed calls; a program without any doesn't load it."""
+        if self._failures is None:
+            from ..tools.failures import Failures
+
+            self._failures = Failures(*self._failing)
+        return self._failures
 
     @property
     def abandoned(self) -> int:
@@ -403,6 +401,8 @@ class Outcomes:
     def limited(self, tool: Tool[..., Any], call: RawCall, result: ToolResult) -> ToolResult:
         """Return a result unchanged, or only its beginning if it is longer than this tool allows."""
         most = self._max_content if tool.max_content is None else tool.max_content
+        if len(result.content) <= most and not own_parts(result):
+            return result
         return self.failures.limited(call, result, most)
 
     def seconds_of(self, tool: Tool[..., Any]) -> float | None:
@@ -502,6 +502,8 @@ class Outcomes:
         return self.limited(run.tool, call, result) if parts or len(text) > LEAST_CONTENT else result
 
     def _note_mismatches(self, run: Run, notes: Sequence[Finding]) -> None:
+        from ..tools.failures import places_in
+
         is_declared = run.tool.output_schema() is not None
         what = "does not fit its declared type" if is_declared else "has no exact JSON form"
         self.failures.note(run.call, WARNING, f"the result {what}", {"mismatches": places_in(notes)})
@@ -641,20 +643,19 @@ class Run:
         """Return the input of the function, or a result with the reason why there is none."""
         if self.decoded is not None:
             return self._checked(self.decoded.given)
-        failures = self._outcomes.failures
         try:
             arguments = arguments_to_decode(self.call)
             report = self.tool.decode_report(arguments)
             if report.findings:
                 self.tool.check_to_run(report, arguments)
         except DecodeError as error:
-            return self._limited(failures.invalid(self.call, error))
+            return self._limited(self._outcomes.failures.invalid(self.call, error))
         except Exception as error:  # noqa: BLE001  # a class's own code runs in it
-            return self._limited(failures.failed(self.call, error))
+            return self._limited(self._outcomes.failures.failed(self.call, error))
         if report.findings:
             found = report.as_details()
             self.details = found if self.call.sent_name is None else _with_name(self.call, found)
-            failures.note(self.call, DEBUG, "the arguments did not fit exactly", self.details)
+            self._outcomes.failures.note(self.call, DEBUG, "the arguments did not fit exactly", self.details)
         return report.instance
 
     def _checked(self, given: object) -> Any:

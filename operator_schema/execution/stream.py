@@ -8,8 +8,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, cast
 
-from ..tools.calls import ToolResult
-from ..tools.failures import results_of
+from ..tools.calls import ToolResult, results_of
 from ..tools.injection import Progress, ProgressUpdate, connect
 from ..tools.logs import ERROR, write_log
 from ..tools.signature import close_awaitable, is_awaitable

@@ -28,7 +28,7 @@ from ..introspect.nodes import (
 )
 from ..json_values import MAX_DEPTH
 from ..schema.document import DocumentCodec, SchemaDocument
-from ..tools.injection import RawArguments
+from ..tools.raw_arguments import RawArguments
 from .scalar_values import (
     JSON_SCALARS,
     JSON_VALUES,

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from .injected_values import WholeContext as WholeContext
     from .injection import Progress as Progress
     from .injection import ProgressUpdate as ProgressUpdate
-    from .injection import RawArguments as RawArguments
     from .injection import register_handed_through as register_handed_through
     from .injection import register_injected as register_injected
     from .injection import skip as skip
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     from .parameter_lists import parameters_of as parameters_of
     from .parameter_lists import schema_of_parameters as schema_of_parameters
     from .parameter_lists import schema_response as schema_response
+    from .raw_arguments import RawArguments as RawArguments
     from .signature import is_awaitable as is_awaitable
     from .signature import is_coroutine_function as is_coroutine_function
     from .tool import Tool as Tool
@@ -75,13 +75,13 @@ else:
             ".logs": "ERROR INFO WARNING write_log",
             ".function": "output_tool",
             ".injected_values": "WholeContext",
-            ".injection": "Progress ProgressUpdate RawArguments register_handed_through register_injected"
-            " skip",
+            ".injection": "Progress ProgressUpdate register_handed_through register_injected skip",
             ".input_tool": "InputTool tool_input",
             ".metadata": "MCP_HINTS STATEMENTS ToolAnnotations is_duration",
             ".options": "check_options_for_all",
             ".output": "NO_OUTPUT StructuredOutput WrittenOutput items_of",
             ".parameter_lists": "parameters_of schema_of_parameters schema_response",
+            ".raw_arguments": "RawArguments",
             ".signature": "is_awaitable is_coroutine_function",
             ".tool": "Tool ToolDefinition",
             ".tool_sources": "check_is_tool is_undescribed place_of_tool tools_in tools_of",

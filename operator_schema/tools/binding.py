@@ -14,8 +14,9 @@ from ..findings import about_type
 from ..introspect.classes import SOURCE
 from ..introspect.nodes import ObjectNode, UnionNode
 from ..message_text import one_line, quote
-from .injection import Progress, RawArguments
+from .injection import Progress
 from .metadata import snake_case
+from .raw_arguments import RawArguments
 from .signature import is_generator_function, takes
 
 if TYPE_CHECKING:

@@ -13,13 +13,14 @@ from ..json_values import is_object, to_json_text
 from ..message_text import checked_text, exception_text, received
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
     from typing import Protocol, Self, TypeAlias, TypeVar
 
     from .changes import ChangedArguments
     from .content import Part
     from .decision_records import DecisionRecord
 
+    Outcome: TypeAlias = "ToolResult | Passed | BaseException"
     Asking: TypeAlias = "Callable[[Any], Awaitable[Any]]"
     Settle: TypeAlias = "Callable[[int, ToolResult], Awaitable[ToolResult | None]]"
     OnResult: TypeAlias = "Callable[[RawCall, ToolResult], object]"
@@ -47,6 +48,10 @@ ResultCode = Literal[
 its function, or your program, failed · the tool is switched off · it needs a person's answer first · it was
 not offered in this request · a hook or a person refused the call · nobody has agreed to it, and its tool says
 `confirm=True` · the model's answer ended before the call was complete · nobody agreed to it in time."""
+
+
+ShowErrors = Literal["type", "message", "traceback"]
+"""How much of an exception the model sees, unless it is a `CallError`."""
 
 
 _ID = "in RawCall(id, name, arguments), the id of a call"
@@ -399,6 +404,65 @@ def _loggable(value: Any) -> Any:
     return value
 
 
+# --- the outcome of a call -----------------------------------------------------------------------
+
+
+class Passed:
+    """An exception that the caller gets and handles.
+
+    Attributes:
+        error: the raised exception.
+    """
+
+    __slots__ = ("error",)
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+
+def result_of(outcome: Outcome) -> ToolResult:
+    """Return the result of a call, or raise the exception that passes through."""
+    return outcome if type(outcome) is ToolResult else results_of([outcome], return_exceptions=False)[0]
+
+
+def results_of(outcomes: Iterable[Outcome], *, return_exceptions: bool) -> list[Any]:
+    """Return the results of several calls, or raise the exception that passes through.
+
+    Args:
+        outcomes: the outcomes of ended calls, in order.
+        return_exceptions: whether exceptions that pass through are items of the list.
+
+    Raises:
+        BaseException: first one that ends the program, else the first one that passes through.
+    """
+    results: list[Any] = []
+    passed: list[BaseException] = []
+    for outcome in outcomes:
+        if type(outcome) is Passed:
+            passed.append(outcome.error)
+        elif type(outcome) is not ToolResult:
+            raise cast("BaseException", outcome)
+        results.append(outcome.error if type(outcome) is Passed else outcome)
+    if passed and not return_exceptions:
+        raise passed[0]
+    return results
+
+
+def is_of_class(value: object, classes: Sequence[type]) -> bool:
+    """Return whether a value is an instance of one of the classes.
+
+    Only the type of the value is asked: its `__class__`, and the subclass test of a metaclass, may run any
+    code.
+    """
+    above = _ORDER.__get__(type(value))
+    return any(cls is known for cls in classes for known in above)
+
+
+_ORDER: Any = vars(type)["__mro__"]
+
+
+# --- calls that a program gives ------------------------------------------------------------------
+
 _READERS = {
     "function": "openai_chat.answer(response, offer).calls",
     "function_call": "openai_responses.answer(response, offer).calls",
@@ -479,6 +543,9 @@ def checked_calls(calls: Any) -> list[RawCall]:
         message = f"expected a list of calls, not {received(calls)}{remedy}"
         raise TypeError(message)
     return [checked_call(call) for call in calls]
+
+
+# --- what an executor runs -----------------------------------------------------------------------
 
 
 class DecodedCall(Value):

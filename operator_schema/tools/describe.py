@@ -5,15 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..json_values import is_object, to_json_text
-from ..codec.codec import Codec, codec_of
-from ..codec.encode import encode_node
-from ..errors import SchemaError
-from ..findings import about_type
-from ..introspect.docstrings import split_summary
-from ..introspect.node_kinds import flat_members
-from ..introspect.nodes import NULL, LeafNode, ObjectNode, RefNode, UnionNode
-from ..introspect.shown_annotations import name_of
-from ..json_values import MAX_DEPTH, copy_json, is_array
 from ..message_text import listed, one_line
 from ..similar_names import nearest
 from .function import tool

@@ -13,9 +13,9 @@ from ..introspect.hints import Unresolved
 from ..introspect.shown_annotations import name_of
 from ..message_text import listed, quote
 from ..schema.document import DocumentCodec, SchemaDocument
-from .injection import RawArguments
 from .options import register_input
 from .parameters import class_of
+from .raw_arguments import RawArguments
 
 if TYPE_CHECKING:
     from ..codec.codec import Codec

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ..codec.problems import ignored_places
 from ..errors import CallError, DecodeError, EncodeError, NeedsInput, ToolError
@@ -19,23 +19,17 @@ from ..message_text import (
     quote,
     show_path,
 )
-from .calls import ToolResult, own_parts
+from .calls import Passed, ToolResult, is_of_class, own_parts
 from .logs import ERROR, INFO, WARNING, has_plain_traceback, write_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import TypeAlias
 
     from ..errors import ToolNotFoundError
     from ..findings import Finding
-    from .calls import RawCall, ResultCode
+    from .calls import RawCall, ResultCode, ShowErrors
     from .content import Part
 
-    Outcome: TypeAlias = "ToolResult | Passed | BaseException"
-
-
-ShowErrors = Literal["type", "message", "traceback"]
-"""How much of an exception the model sees, unless it is a `CallError`."""
 
 _SHOWN_LEAVES = 5
 _SHOWN_PROBLEMS = 5
@@ -75,62 +69,8 @@ def _ignored_arguments(error: DecodeError) -> list[str]:
     return [quote(str(path[0])) if len(path) == 1 else show_path(path) for path in places]
 
 
-def is_of_class(value: object, classes: Sequence[type]) -> bool:
-    """Return whether a value is an instance of one of the classes.
-
-    Only the type of the value is asked: its `__class__`, and the subclass test of a metaclass, may run any
-    code.
-    """
-    above = _ORDER.__get__(type(value))
-    return any(cls is known for cls in classes for known in above)
-
-
-_ORDER: Any = vars(type)["__mro__"]
-
-
 class NoAnswerError(AssertionError):
     """A test double has no answer left; an executor raises this in the test, and the model gets no result."""
-
-
-class Passed:
-    """An exception that the caller gets and handles.
-
-    Attributes:
-        error: the raised exception.
-    """
-
-    __slots__ = ("error",)
-
-    def __init__(self, error: BaseException) -> None:
-        self.error = error
-
-
-def result_of(outcome: Outcome) -> ToolResult:
-    """Return the result of a call, or raise the exception that passes through."""
-    return outcome if type(outcome) is ToolResult else results_of([outcome], return_exceptions=False)[0]
-
-
-def results_of(outcomes: Iterable[Outcome], *, return_exceptions: bool) -> list[Any]:
-    """Return the results of several calls, or raise the exception that passes through.
-
-    Args:
-        outcomes: the outcomes of ended calls, in order.
-        return_exceptions: whether exceptions that pass through are items of the list.
-
-    Raises:
-        BaseException: first one that ends the program, else the first one that passes through.
-    """
-    results: list[Any] = []
-    passed: list[BaseException] = []
-    for outcome in outcomes:
-        if type(outcome) is Passed:
-            passed.append(outcome.error)
-        elif type(outcome) is not ToolResult:
-            raise cast("BaseException", outcome)
-        results.append(outcome.error if type(outcome) is Passed else outcome)
-    if passed and not return_exceptions:
-        raise passed[0]
-    return results
 
 
 class Failures:
@@ -274,8 +214,6 @@ class Failures:
             result: the result of the call.
             most: the most characters that the model reads.
         """
-        if len(result.content) <= most and not own_parts(result):
-            return result
         length = max(len(result.content), sum(map(_length, own_parts(result))))
         if length <= most:
             return result

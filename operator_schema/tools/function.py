@@ -9,13 +9,10 @@ from ..errors import SchemaError
 from ..findings import Finding, UnfitError, about_type
 from ..introspect.classes import ParameterSource
 from ..introspect.docstrings import parse_docstring
-from ..introspect.hints import Scope
-from ..introspect.nodes import ObjectNode, UnionNode
-from ..introspect.shown_annotations import name_of
 from ..json_values import without_surrogates
 from ..message_text import one_line, quote
 from .binding import CallPlan, install, make_input_type
-from .injection import framework_fields, schema_of_raw
+from .injection import framework_fields
 from .metadata import pascal_case, snake_case
 from .options import (
     check_option_names,
@@ -27,6 +24,7 @@ from .options import (
 )
 from .output import NO_OUTPUT, OutputType
 from .parameters import description_in, evaluate_signature, read_parameters
+from .raw_arguments import schema_of_raw
 from .signature import (
     caller_module,
     gives_context_manager,

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar, Unpack, ove
 from ..errors import SchemaError
 from ..findings import about_type
 from ..introspect.classes import form_of
-from ..introspect.hints import Scope, name_of
+from ..introspect.hints import Scope
 from ..introspect.nodes import ObjectNode, UnionNode
+from ..introspect.shown_annotations import name_of
 from ..message_text import one_line
 from .injection import is_union
 from .metadata import snake_case
@@ -124,7 +125,7 @@ def _input_tool_of(annotation: Any, options: dict[str, Any], home: str) -> Input
     if codec is None or complaints:
         raise SchemaError(owner, complaints)
     metadata = make_metadata(name, options, doc_of(codec), codec)
-    made: InputTool[..., Any] = InputTool.from_parts(
+    made: InputTool[..., Any] = InputTool.from_parts(  # pyright: ignore[reportUnknownVariableType]  # of any input
         metadata, codec, codec_options(options), declared, annotation, None, home
     )
     if isinstance(annotation, type):

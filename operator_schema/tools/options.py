@@ -14,7 +14,6 @@ from ..introspect.nodes import ObjectNode, UnionNode
 from ..introspect.shown_annotations import NOT_SUPPORTED, name_of
 from ..json_values import copy_json, has_surrogate, is_object
 from ..message_text import as_written, one_line, quote
-from .injection import RawArguments
 from .metadata import (
     FLAGS,
     LEAST_CONTENT,
@@ -30,6 +29,7 @@ from .metadata import (
     read_documentation,
 )
 from .parameters import class_of
+from .raw_arguments import RawArguments
 
 if TYPE_CHECKING:
     from ..codec.options import CodecOptions

@@ -428,7 +428,6 @@ def structured_output_of(codec: ResultCodec[Any] | None) -> StructuredOutput | N
         return None
     if isinstance(root, ScalarNode) and root.type == "string":
         return None
-    from ..introspect.node_kinds import json_types_of  # few programs need objects
 
     types = json_types_of(root, codec.graph.definitions)
     return StructuredOutput(codec, types != _OBJECT)

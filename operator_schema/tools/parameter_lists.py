@@ -10,14 +10,14 @@ from ..codec.encode import encode_node
 from ..errors import SchemaError
 from ..findings import about_type
 from ..introspect.docstrings import split_summary
-from ..introspect.hints import name_of
 from ..introspect.node_kinds import flat_members
 from ..introspect.nodes import NULL, LeafNode, ObjectNode, RefNode, UnionNode
+from ..introspect.shown_annotations import name_of
 from ..json_values import MAX_DEPTH, copy_json, is_array, is_object
 from ..schema.moved_definitions import with_references_resolved
 from ..schema.references import rebuilt
 from ..schema.render import Renderer
-from .injection import RawArguments
+from .raw_arguments import RawArguments
 from .tool import Tool
 from .tool_sources import tools_of
 

@@ -25,16 +25,9 @@ from ..introspect.shipped_leaves import shipped_leaf
 from ..introspect.shown_annotations import is_type, name_of
 from ..message_text import listed, quote, received, show_error
 from .binding import copy_of_default
-from .injection import (
-    AnnotatedAlias,
-    RawArguments,
-    alternatives_of,
-    has_registered,
-    is_registered,
-    members_of,
-    takes_none,
-)
+from .injection import AnnotatedAlias, alternatives_of, has_registered, is_registered, members_of, takes_none
 from .injection import skip as skip_mark
+from .raw_arguments import RawArguments
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -14,10 +14,11 @@ from ..introspect.nodes import ObjectNode, UnionNode
 from ..json_values import copy_json
 from ..message_text import received
 from .binding import bound, call_arguments, check_first_parameter, class_of_inputs, is_unbound, keeps_all
-from .injection import RawArguments, is_union
+from .injection import is_union
 from .metadata import pascal_case
 from .options import changed_input, changed_metadata, check_option_names, check_options, style_in
 from .output import structured_output_of
+from .raw_arguments import RawArguments
 from .signature import caller_module, close_awaitable, is_awaitable, is_coroutine_function
 
 if TYPE_CHECKING:

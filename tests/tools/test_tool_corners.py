@@ -12,7 +12,8 @@ import pytest
 from operator_schema import DecodeError, Executor, RawCall, SchemaLeaf, Toolset, skip, tool
 from operator_schema.content import File, Resource
 from operator_schema.tools import documentation_of, parameters_of, schema_of_parameters, tools_in, tools_of
-from operator_schema.tools.injection import _without_names, schema_of_raw
+from operator_schema.tools.injection import _without_names
+from operator_schema.tools.raw_arguments import schema_of_raw
 from operator_schema.tools.signature import _innermost, gives_context_manager
 from operator_schema.tools.tool_sources import own_tools_of
 from operator_schema.types import RawArguments

@@ -119,7 +119,7 @@ def unknown(x: int) -> Missing: ...  # noqa: F821  # known to type checkers alon
     [
         (tool(move), f"(to: {__name__}.Point) -> str"),
         (tool(flatten=False)(move), f"(to: {__name__}.Point) -> str"),
-        (tool(read), "(arguments: operator_schema.tools.injection.RawArguments)"),
+        (tool(read), "(arguments: operator_schema.tools.raw_arguments.RawArguments)"),
         (tool(configure), f"(**options: {inspect.formatannotation(Unpack[Options])}) -> None"),
         (tool(unknown), "(x: int) -> 'Missing'"),
         (tool_input(Point), "(x: int, y: int = 0)"),

@@ -29,8 +29,7 @@ from ...introspect.nodes import (
 from ...introspect.overlaps import Objects
 from ...introspect.union_plans import tag_of
 from ...json_values import copy_json, fits_types
-from ..encode import EncodeRun, EncodeState, encode_with
-from ..encode import in_order
+from ..encode import EncodeRun, EncodeState, encode_with, in_order
 from ..problems import INVALID, GiveUp, Trial
 from .writer import MAX_PLACES, Writer, nodes_of
 
