@@ -350,6 +350,7 @@ def _zstd_decoder() -> Callable[[], Any]:
 
 
 def parquet_file(log: str) -> Any:
+    """Open a Parquet file, for use in a `with` block."""
     try:
         parquet: Any = import_module("pyarrow.parquet")
     except ImportError:
