@@ -88,7 +88,7 @@ def logs_in(patterns: Iterable[str]) -> list[str]:
         names = glob.iglob(pattern, recursive=True)  # noqa: PTH207  # `Path.glob` takes no absolute pattern
         files = sorted(each for each in names if Path(each).is_file())
         if not files:
-            raise _refused(pattern, f"no file matches {pattern}")
+            raise _cannot_open(pattern, f"no file matches {pattern}")
         found += files
     return found
 
@@ -122,10 +122,10 @@ def _not_opened(log: str, error: OSError) -> LogError:
     if Path(log).is_dir():
         pattern = shlex.quote(str(Path(glob.escape(log)) / "*.jsonl"))
         return LogError(f"{log} is a folder: write {pattern} for the files in it")
-    return _refused(log, f"{log} can't be read: {error.strerror}")
+    return _cannot_open(log, f"{log} can't be read: {error.strerror}")
 
 
-def _refused(path: str, why: str) -> LogError:
+def _cannot_open(path: str, why: str) -> LogError:
     if path.lstrip().startswith("{"):
         why = f"{one_line(path, 60)} is a line of JSON, not a file: give the path of a file"
     return LogError(why)
@@ -183,10 +183,10 @@ def parts_of_stream(stream: Any, log: str) -> Iterator[Part]:
     else:
         chunks = iter(lambda: stream.read(CHUNK), b"")
         if log != STANDARD_INPUT and stream.seekable():
-            for part in _cut(chunks, log, stream.tell):
+            for part in _cut_lines(chunks, log, stream.tell):
                 yield part._replace(data=None)
             return
-    yield from _cut(chunks, log, stream.tell if log != STANDARD_INPUT else lambda: 0)
+    yield from _cut_lines(chunks, log, stream.tell if log != STANDARD_INPUT else lambda: 0)
 
 
 class _Lines(NamedTuple):
@@ -237,20 +237,20 @@ class _Cutter:
                 last = len(self._buffer) + found + 1
             self._buffer += rest
             if last and len(self._buffer) >= PART_SIZE:
-                yield self._taken(last)
+                yield self._take(last)
                 last = 0
             if not last and len(self._buffer) > MAX_LINE:
                 del self._buffer[MAX_LINE + 1 :]
                 is_skipping = True
         if self._buffer:
-            yield self._taken(len(self._buffer))
+            yield self._take(len(self._buffer))
 
     def whole_lines(self) -> _Lines | None:
         """Return the complete lines before an error, if there are any."""
         end = self._buffer.rfind(b"\n") + 1
-        return self._taken(end) if end else None
+        return self._take(end) if end else None
 
-    def _taken(self, size: int) -> _Lines:
+    def _take(self, size: int) -> _Lines:
         data = bytes(self._buffer[:size])
         del self._buffer[:size]
         # Not by `size`: only the beginning of a line that is too long is kept.
@@ -261,7 +261,7 @@ class _Cutter:
         return piece
 
 
-def _cut(chunks: Iterable[bytes], log: str, tell: Callable[[], int]) -> Iterator[Part]:
+def _cut_lines(chunks: Iterable[bytes], log: str, tell: Callable[[], int]) -> Iterator[Part]:
     cutter, done = _Cutter(chunks), 0
     pieces = cutter.pieces()
     reason = ""
@@ -269,7 +269,7 @@ def _cut(chunks: Iterable[bytes], log: str, tell: Callable[[], int]) -> Iterator
         for piece in pieces:
             size, done = tell() - done, tell()
             if piece.first == 1 and _begins_value(piece.data):
-                yield _whole(piece, pieces, log, size)
+                yield _whole_value(piece, pieces, log, size)
                 return
             yield Part(log, "lines", size, piece.first, piece.start, piece.end, piece.data)
     except (EOFError, OSError, ValueError) as error:
@@ -287,7 +287,7 @@ def _begins_value(data: bytes) -> bool:
     return data[: data.find(b"\n") + 1].strip() in {b"[", b"{"}
 
 
-def _whole(piece: _Lines, others: Iterator[_Lines], log: str, size: int) -> Part:
+def _whole_value(piece: _Lines, others: Iterator[_Lines], log: str, size: int) -> Part:
     """Return the part of a log that is one value."""
     data = bytearray(piece.data)
     end = piece.end
@@ -319,7 +319,7 @@ def _decompressed(stream: BinaryIO, new: Callable[[], Any], step: int) -> Iterat
                 if not data:
                     break
                 decoder = new()
-            yield _step(decoder, data)
+            yield _decompress_step(decoder, data)
             data = decoder.unused_data if decoder.eof else b""  # the next frame
             decoder = None if decoder.eof else decoder
     if decoder is not None:
@@ -327,7 +327,7 @@ def _decompressed(stream: BinaryIO, new: Callable[[], Any], step: int) -> Iterat
         raise EOFError(message)
 
 
-def _step(decoder: Any, data: bytes) -> bytes:
+def _decompress_step(decoder: Any, data: bytes) -> bytes:
     try:
         found: bytes = decoder.decompress(data)
     except Exception as error:  # noqa: BLE001  # each library has an error of its own

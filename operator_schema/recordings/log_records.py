@@ -69,17 +69,17 @@ def records_of(part: Part) -> Iterator[Record]:
         case "lines":
             return chain.from_iterable(_line_records(part))
         case "value":
-            return _values(part)
+            return _value_records(part)
         case "parquet":
-            return _rows(part)
+            return _row_records(part)
         case "store":
-            return _stored(part)
+            return _store_records(part)
         case "unreadable":
             return iter([Record(part.first, Unreadable(part.first, part.reason))])
 
 
-def _values(part: Part) -> Iterator[Record]:
-    found = _lenient(_data_of(part), 0)
+def _value_records(part: Part) -> Iterator[Record]:
+    found = _read_leniently(_data_of(part), 0)
     for value in found if is_array(found) else [found]:
         yield Record(0, value)
 
@@ -109,18 +109,18 @@ def _data_of(part: Part) -> bytes:
 def _line_records(part: Part) -> Iterator[Iterable[Record]]:
     """Yield the records of the lines of a part, those of some lines at a time."""
     if part.data is not None:
-        yield from _blocks(io.BytesIO(part.data), part.first, len(part.data))
+        yield from _records_in_blocks(io.BytesIO(part.data), part.first, len(part.data))
         return
     try:
         with Path(part.path).open("rb") as stream:
             stream.seek(part.start)
-            yield from _blocks(stream, part.first, part.end - part.start)
+            yield from _records_in_blocks(stream, part.first, part.end - part.start)
     except OSError as error:
         what = f"the {part.end - part.start:,} bytes from here on can't be read: {error.strerror}"
         yield [Record(part.first, Unreadable(part.first, what))]
 
 
-def _blocks(stream: BinaryIO, number: int, left: int) -> Iterator[Iterable[Record]]:
+def _records_in_blocks(stream: BinaryIO, number: int, left: int) -> Iterator[Iterable[Record]]:
     while left > 0:
         block = stream.read(min(left, _BLOCK))
         left -= len(block)
@@ -180,10 +180,10 @@ def _with_faults(lines: Sequence[bytes | str], values: list[Any], number: int) -
         elif line:
             data = line if isinstance(line, bytes) else line.encode()
             if not data.isspace():
-                yield Record(each, _lenient(data, each))
+                yield Record(each, _read_leniently(data, each))
 
 
-def _lenient(text: bytes, number: int) -> Any:
+def _read_leniently(text: bytes, number: int) -> Any:
     """Return the value of a text, as Python reads more than JSON is, or why it can't be read."""
     try:
         return read_distinct(text.rstrip(b"\r\n"))
@@ -197,7 +197,7 @@ def _lenient(text: bytes, number: int) -> Any:
         return Unreadable(number, f"it isn't JSON: {error}")
 
 
-def _rows(part: Part) -> Iterator[Record]:
+def _row_records(part: Part) -> Iterator[Record]:
     number = part.first
     try:
         with parquet_file(part.path) as file:
@@ -243,7 +243,7 @@ def json_of(value: Any) -> Any:
         return str(value)
 
 
-def _stored(part: Part) -> Iterator[Record]:
+def _store_records(part: Part) -> Iterator[Record]:
     number = 0
     try:
         for number, value in enumerate(rounds.stored_records(part.path), 1):  # its number is in the message

@@ -160,7 +160,7 @@ class _Secrets:
     def _read(self, text: str) -> tuple[Any, bool] | None:
         """Return the JSON value in a text and whether the text itself is valid JSON; None without a value."""
         if text not in self._texts:
-            self._texts[text] = _held(text)
+            self._texts[text] = _value_in_text(text)
         return self._texts[text]
 
     def _names_key(self, text: str, hidden: Hidden) -> bool:
@@ -273,7 +273,7 @@ def _start_of_beginning(text: str, secret: str) -> int:
 _BEGINNING: Final = re.compile(r"""[\ufeff\s]*(?:[\[{"'/#]|```)""")
 
 
-def _held(text: str) -> tuple[Any, bool] | None:
+def _value_in_text(text: str) -> tuple[Any, bool] | None:
     """Return the object, array or text in a text, as repair reads it, and whether the text is valid JSON."""
     if _BEGINNING.match(text) is None:
         return None
@@ -339,10 +339,10 @@ def without_redacted(findings: Iterable[Finding], arguments: Any) -> tuple[Findi
             arguments = loads(arguments) if REDACTED in arguments else None
         except (ValueError, RecursionError):  # broken text is redacted as a whole
             return ()
-    return tuple([finding for finding in findings if not _has_redacted(_at(finding.path, arguments))])
+    return tuple([finding for finding in findings if not _has_redacted(_value_at(finding.path, arguments))])
 
 
-def _at(path: Iterable[str | int], value: Any) -> Any:
+def _value_at(path: Iterable[str | int], value: Any) -> Any:
     """Return the value at a path; None if there is none."""
     found: Any = value
     for step in path:
