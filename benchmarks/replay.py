@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from operator_schema import tool
-from operator_schema.recordings.logs import parts_of
+from operator_schema.recordings import parts_of
 from operator_schema.workbench.bulk import decode_lines
 from operator_schema.workbench.compare.parallel_engines import Lost, make_engine
 from operator_schema.workbench.compare.replay import ReplayWork

@@ -43,39 +43,40 @@ def without_secrets(line: dict[str, Any], hidden: Hidden) -> dict[str, Any]:
     """
     written = {key: _read_arguments(line["name"], line[key]) for key in ("arguments", "sent") if key in line}
     text = to_json_text({**line, **written})
-    plain: dict[str, Any] = loads(text)  # without classes of a program, which may show other values
-    result: dict[str, Any] = plain.pop("result")
+    call: dict[str, Any] = loads(text)  # without classes of a program, which may show other values
+    result: dict[str, Any] = call.pop("result")
     ours = {"changes", *(["name"] if hidden.tool == line["name"] else [])}  # these keys contain no values
-    fixed = {key: plain.pop(key) for key in line if key in ours}
+    fixed = {key: call.pop(key) for key in line if key in ours}
     state = {key: result.pop(key) for key in ("is_error", "code") if key in result}
-    by_model, by_program, secrets = hidden.by_model, hidden.by_program, _Secrets(hidden)
-    changed = ["", ""]  # what the text of the result begins with if somebody changed the arguments
+    first, end = "", ""  # the text of a result begins with a line about changed arguments
     if "sent" in line:
-        *changed, result["content"] = result["content"].partition("\n")
-    before = {key: plain[key] for key in written}
-    secrets.collect([*plain.values()], by_model)
-    broken = {key for key, arguments in written.items() if isinstance(arguments, str)}
-    # Broken text may hold a secret anywhere, and so may an error, which shows a part of what was sent.
-    is_error = state.get("is_error") is True and secrets.count > 0
-    is_named = secrets.is_unclear
-    is_unclear = bool(broken) or is_named or is_error
-    secrets.collect([*result.values()], by_program)
+        first, end, result["content"] = result["content"].partition("\n")
+
+    secrets = _Secrets(hidden)
+    secrets.collect([*call.values()], hidden.by_model)
+    is_call_unclear, may_show_secret = secrets.is_unclear, state.get("is_error") is True and secrets.count > 0
+    secrets.collect([*result.values()], hidden.by_program)
     is_too_much = secrets.count * len(text) > _MOST_WORK
-    is_left_out = is_too_much or is_unclear or secrets.is_unclear
-    # An unclear result doesn't make the arguments unclear.
-    secrets.is_unclear = is_named
-    for key, value in plain.items():
-        is_clear = key not in broken and not is_too_much
-        plain[key] = secrets.without_in(key, value, by_model) if is_clear else _left_out(value)
-    for key, value in result.items():
-        result[key] = _left_out(value) if is_left_out else secrets.without(value, by_program)
-    if is_left_out:
-        changed = []
-    elif "sent" in line and before != {key: plain[key] for key in written}:
-        changed[0] = REDACTED  # it may have a part of a secret, or write one in another way
+    # Broken text may hold a secret anywhere, and so may an error, which shows a part of what was sent.
+    broken = {key for key, arguments in written.items() if isinstance(arguments, str)}
+    is_result_unclear = is_too_much or bool(broken) or may_show_secret or secrets.is_unclear
+
+    secrets.is_unclear = is_call_unclear  # an unclear result doesn't make the arguments unclear
+    shown = {
+        key: _left_out(value)
+        if is_too_much or key in broken
+        else secrets.without_in(key, value, hidden.by_model)
+        for key, value in call.items()
+    }
+    if is_result_unclear:
+        first, end, result = "", "", {key: _left_out(value) for key, value in result.items()}
+    else:
+        result = {key: secrets.without(value, hidden.by_program) for key, value in result.items()}
+        if "sent" in line and any(shown[key] != call[key] for key in written):
+            first = REDACTED  # it may have a part of a secret, or write one in another way
     result = {key: secrets.without_beginnings(value) for key, value in result.items()}
-    result["content"] = "".join([*changed, result["content"]])
-    made: dict[str, Any] = {**fixed, **plain, "result": {**result, **state}}
+    result["content"] = f"{first}{end}{result['content']}"
+    made: dict[str, Any] = {**fixed, **shown, "result": {**result, **state}}
     return {key: made[key] for key in line}
 
 
@@ -159,7 +160,7 @@ class _Secrets:
     def _read(self, text: str) -> tuple[Any, bool] | None:
         """Return the JSON value in a text and whether the text itself is valid JSON; None without a value."""
         if text not in self._texts:
-            self._texts[text] = _held(text)
+            self._texts[text] = _value_in_text(text)
         return self._texts[text]
 
     def _names_key(self, text: str, hidden: Hidden) -> bool:
@@ -272,7 +273,7 @@ def _start_of_beginning(text: str, secret: str) -> int:
 _BEGINNING: Final = re.compile(r"""[\ufeff\s]*(?:[\[{"'/#]|```)""")
 
 
-def _held(text: str) -> tuple[Any, bool] | None:
+def _value_in_text(text: str) -> tuple[Any, bool] | None:
     """Return the object, array or text in a text, as repair reads it, and whether the text is valid JSON."""
     if _BEGINNING.match(text) is None:
         return None
@@ -338,10 +339,10 @@ def without_redacted(findings: Iterable[Finding], arguments: Any) -> tuple[Findi
             arguments = loads(arguments) if REDACTED in arguments else None
         except (ValueError, RecursionError):  # broken text is redacted as a whole
             return ()
-    return tuple([finding for finding in findings if not _has_redacted(_at(finding.path, arguments))])
+    return tuple([finding for finding in findings if not _has_redacted(_value_at(finding.path, arguments))])
 
 
-def _at(path: Iterable[str | int], value: Any) -> Any:
+def _value_at(path: Iterable[str | int], value: Any) -> Any:
     """Return the value at a path; None if there is none."""
     found: Any = value
     for step in path:

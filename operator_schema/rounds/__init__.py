@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..tools.changes import ChangedArguments as ChangedArguments
     from ..tools.decision_records import DecisionRecord as DecisionRecord
     from .call_texts import call_text as call_text
-    from .databases import Claims as Claims
+    from .claims import Claims as Claims
     from .databases import Database as Database
     from .databases import SqliteDatabase as SqliteDatabase
     from .databases import Statements as Statements
@@ -75,7 +75,8 @@ else:
         {
             "..tools.changes": "ArgumentChange ChangedArguments",
             "..tools.decision_records": "DecisionRecord",
-            ".databases": "Claims Database SqliteDatabase Statements Tables",
+            ".claims": "Claims",
+            ".databases": "Database SqliteDatabase Statements Tables",
             ".leases": "Owner",
             ".stores": "SqliteStore Store",
             ".store_contents": "stored_records",

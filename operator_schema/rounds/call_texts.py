@@ -61,8 +61,8 @@ def _argument_lines(call: ToolCall[Any]) -> list[str]:
         arguments: Any = call.arguments
     except Exception:  # noqa: BLE001  # what it was made of isn't kept (`InitVar`), or a class's own code
         sent = arguments_to_decode(call.raw)
-        return ["(as the model sent it; defaults aren't shown)", *_shown(sent)]
-    return _shown(arguments)
+        return ["(as the model sent it; defaults aren't shown)", *_write_arguments(sent)]
+    return _write_arguments(arguments)
 
 
 def _ignored_lines(call: ToolCall[Any]) -> list[str]:
@@ -71,17 +71,17 @@ def _ignored_lines(call: ToolCall[Any]) -> list[str]:
     return [f"(the tool doesn't know, and ignores: {listed(names, _MOST_IGNORED)})"] if names else []
 
 
-def _shown(arguments: Any) -> list[str]:
+def _write_arguments(arguments: Any) -> list[str]:
     if not is_object(arguments):
-        return _lines((), arguments, _SHOWN)
-    return _lines_of(((key,), value) for key, value in arguments.items())
+        return _write_value((), arguments, _SHOWN)
+    return _write_values(((key,), value) for key, value in arguments.items())
 
 
-def _lines_of(pairs: Iterable[tuple[tuple[str | int, ...], Any]], most: int = _SHOWN) -> list[str]:
+def _write_values(pairs: Iterable[tuple[tuple[str | int, ...], Any]], most: int = _SHOWN) -> list[str]:
     """Write values line by line; short values leave their space to long ones."""
     shown = list(pairs)
-    room = _room_for([len(_as_json(value)) for _, value in shown], most)
-    return [line for path, value in shown for line in _lines(path, value, room)]
+    room = _room_for([len(_json_line(value)) for _, value in shown], most)
+    return [line for path, value in shown for line in _write_value(path, value, room)]
 
 
 def _room_for(lengths: Sequence[int], most: int) -> int:
@@ -95,24 +95,24 @@ def _room_for(lengths: Sequence[int], most: int) -> int:
     return room
 
 
-def _lines(path: tuple[str | int, ...], value: Any, room: int) -> list[str]:
-    text = _as_json(value)
+def _write_value(path: tuple[str | int, ...], value: Any, room: int) -> list[str]:
+    text = _json_line(value)
     where = f"{show_path(path)}: " if path else ""
     if len(text) <= room:
         return [f"{where}{text}"]
-    inside = _inside(value) if len(path) < _DEEPEST else []
+    inside = _parts_of(value) if len(path) < _DEEPEST else []
     if not inside:
         return [f"{where}{text[:room]}… ({len(text) - room:,} more characters are not shown)"]
     rest = len(inside) - _MOST_INSIDE
-    lines = _lines_of((((*path, key), one) for key, one in inside[:_MOST_INSIDE]), room)
+    lines = _write_values((((*path, key), one) for key, one in inside[:_MOST_INSIDE]), room)
     return lines if rest <= 0 else [*lines, f"{where}… ({rest:,} more values are not shown)"]
 
 
-def _inside(value: Any) -> list[tuple[str | int, Any]]:
+def _parts_of(value: Any) -> list[tuple[str | int, Any]]:
     if is_object(value):
         return list(value.items())
     return list(enumerate(value)) if is_array(value) else []
 
 
-def _as_json(value: Any) -> str:
+def _json_line(value: Any) -> str:
     return escape(json.dumps(value, ensure_ascii=False))

@@ -62,15 +62,15 @@ def change_text(changed: ChangedArguments, tool: Tool[..., Any], *, has_run: boo
     said: dict[str, list[str]] = {}
     schema = tool.input_schema()
     for name in changed.names:
-        by = _changed_by(name, changed)
-        places = _shown(name, changed, schema, hides_texts=by != "A person")
+        by = _who_changed(name, changed)
+        places = _write_places(name, changed, schema, hides_texts=by != "A person")
         said.setdefault(by, []).extend(places)
     return " ".join(
         [f"{who} changed {listed(places, _MOST_NAMES)} {when}." for who, places in said.items() if places]
     )
 
 
-def _changed_by(name: str, changed: ChangedArguments) -> str:
+def _who_changed(name: str, changed: ChangedArguments) -> str:
     """Write who changed an argument last, or both sides if each may have changed a part of it."""
     by = ["A person" if one.by == "person" else "The program" for one in changed.changes if name in one.names]
     now = changed.arguments.get(name)
@@ -79,7 +79,7 @@ def _changed_by(name: str, changed: ChangedArguments) -> str:
     return "A person and the program"
 
 
-def _shown(
+def _write_places(
     name: str, changed: ChangedArguments, schema: Mapping[str, Any], *, hides_texts: bool
 ) -> list[str]:
     """Write which values of an argument were changed, and to what."""
@@ -87,32 +87,32 @@ def _shown(
         return [one_line(name, _NAME_LENGTH)]
     values = (changed.before.get(name, MISSING), changed.arguments.get(name, MISSING))
     return [
-        f"{one_line(show_path(path), _NAME_LENGTH)}{_to(now, hides_texts=hides_texts)}"
-        for path, now in _places((name,), *values)
+        f"{one_line(show_path(path), _NAME_LENGTH)}{_write_new_value(now, hides_texts=hides_texts)}"
+        for path, now in _changed_places((name,), *values)
     ]
 
 
-def _to(now: Any, *, hides_texts: bool) -> str:
+def _write_new_value(now: Any, *, hides_texts: bool) -> str:
     if now is MISSING:
         return " to nothing"
     is_hidden = hides_texts and not isinstance(now, (bool, int, float, NoneType))
     return "" if is_hidden else f" to {excerpt(now, _VALUE_LENGTH)}"
 
 
-def _places(
+def _changed_places(
     path: tuple[str | int, ...], before: Any, now: Any
 ) -> Iterator[tuple[tuple[str | int, ...], Any]]:
     """Yield the paths at which two values differ, each with the new value."""
-    inside = _inside(before, now)
+    inside = _paired_parts(before, now)
     if inside is None:
         if before is MISSING or now is MISSING or to_json_text(before) != to_json_text(now):
             yield path, now
         return
     for key, one, other in inside:
-        yield from _places((*path, key), one, other)
+        yield from _changed_places((*path, key), one, other)
 
 
-def _inside(before: Any, now: Any) -> Sequence[tuple[str | int, Any, Any]] | None:
+def _paired_parts(before: Any, now: Any) -> Sequence[tuple[str | int, Any, Any]] | None:
     """Return the values of two containers by key or index; None if they aren't of the same kind."""
     if is_object(before) and is_object(now):
         return [(key, before.get(key, MISSING), now.get(key, MISSING)) for key in {**before, **now}]

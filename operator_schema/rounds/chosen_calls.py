@@ -26,22 +26,21 @@ def find_call(calls: tuple[ToolCall[Any], ...], call: WhichCall, kind: str) -> T
         kind: the state that the call must have: `deferred`, `deferred or pending`, or `handled`.
     """
     wanted = set(kind.split(" or "))
-    named = _named(calls, call)
+    named = _calls_named(calls, call)
     found = [one for one in named if one.state in wanted]
     if len(found) == 1:
-        _check_same(found[0], call)
+        _check_waits_for_same(found[0], call)
         return found[0]
     if len(found) > 1:
         places = listed([str(one.index) for one in found])
-        message = (
-            f"{len(found)} calls with {_shown(call)} are {kind}: give the position in the turn ({places})"
-        )
+        which = f"{len(found)} calls with {_choice_text(call)} are {kind}"
+        message = f"{which}: give the position in the turn ({places})"
         raise RoundError(message, len(found))
     decided = listed([f"{shown_call(one.name, one.id)} {_what_was_decided(one)}" for one in named], _SHOWN)
     others = [shown_call(one.name, one.id) for one in calls if one.state in wanted]
     some, none = _WHO_WAIT[kind]
     waiting = f"{some}: {listed(others, _SHOWN)}" if others else none
-    message = f"{decided or f'no call of this turn has {_shown(call)}'}; {waiting}"
+    message = f"{decided or f'no call of this turn has {_choice_text(call)}'}; {waiting}"
     raise RoundError(message, 0)
 
 
@@ -72,7 +71,7 @@ def _what_was_decided(call: ToolCall[Any]) -> str:
             return "is pending: nobody has been asked about it"
 
 
-def _named(calls: tuple[ToolCall[Any], ...], call: Any) -> list[ToolCall[Any]]:
+def _calls_named(calls: tuple[ToolCall[Any], ...], call: Any) -> list[ToolCall[Any]]:
     if isinstance(call, str):
         return [one for one in calls if one.id == call]
     if isinstance(call, int) and not isinstance(call, bool):
@@ -86,7 +85,7 @@ def _named(calls: tuple[ToolCall[Any], ...], call: Any) -> list[ToolCall[Any]]:
 
 def _check_no_id(calls: tuple[ToolCall[Any], ...], position: int) -> None:
     """Check that a position isn't the id of another call, which the caller may mean."""
-    others = [one.id for one in calls if one.index != position and _is_number(one.id, position)]
+    others = [one.id for one in calls if one.index != position and _is_written_number(one.id, position)]
     if others:
         written = quote(others[0])
         message = (
@@ -97,7 +96,7 @@ def _check_no_id(calls: tuple[ToolCall[Any], ...], position: int) -> None:
         raise RoundError(message)
 
 
-def _is_number(text: str, number: int) -> bool:
+def _is_written_number(text: str, number: int) -> bool:
     """Return whether a text is a number, however it is written."""
     try:
         return int(text) == number
@@ -105,24 +104,23 @@ def _is_number(text: str, number: int) -> bool:
         return False
 
 
-def _check_same(found: ToolCall[Any], call: Any) -> None:
+def _check_waits_for_same(found: ToolCall[Any], call: Any) -> None:
     """Check that a call given as a value still waits for the same thing: it may come from an older state."""
     if found is call or not isinstance(call, ToolCall) or not found.state == call.state == "deferred":
         return
     seen: Any = call  # pyright: ignore[reportUnknownVariableType]  # of whatever input
-    if _asked(found) != _asked(seen) or is_edited(found.tool, found.input, seen.input):
-        message = (
-            f"the call with {_shown(call)} waits for something else by now: look at round.deferred again"
-        )
+    if _question_of(found) != _question_of(seen) or is_edited(found.tool, found.input, seen.input):
+        which = f"the call with {_choice_text(call)}"
+        message = f"{which} waits for something else by now: look at round.deferred again"
         raise RoundError(message, 0)
 
 
-def _asked(call: ToolCall[Any]) -> tuple[str, str] | None:
+def _question_of(call: ToolCall[Any]) -> tuple[str, str] | None:
     question = call.question
     return None if question is None else (question.text, question.parameter)
 
 
-def _shown(call: Any) -> str:
+def _choice_text(call: Any) -> str:
     if isinstance(call, str):
         return f"the id {quote(call)}"
     return f"the position {call if isinstance(call, int) else call.index}"

@@ -25,7 +25,7 @@ _SHOWN_NAMES = 3
 
 def settled(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> tuple[ToolResult, ...]:
     """Return a result for each call of a turn, in order."""
-    given, faults = _matched(calls, results)
+    given, faults = _match_results(calls, results)
     found: list[ToolResult] = []
     for call in calls:
         own = given.get(call.index, call)
@@ -37,7 +37,7 @@ def settled(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> tuple[T
         else:
             remedy = _EXPIRED if call.has_expired else "answer it" if call.question else _DECIDE
             faults.append(_fault("deferred", call, f"it still waits for a decision: {remedy}"))
-    _refuse(calls, faults)
+    _raise_faults(calls, faults)
     return tuple(found)
 
 
@@ -47,8 +47,8 @@ _DECIDE = "approve or reject it, or give the executor a function that asks (conf
 
 def with_results(calls: Sequence[ToolCall[Any]], results: Iterable[Given]) -> list[ToolCall[Any]]:
     """Return the calls of a turn, with the new results of some of them."""
-    given, faults = _matched(calls, results)
-    _refuse(calls, faults)
+    given, faults = _match_results(calls, results)
+    _raise_faults(calls, faults)
     after = list(calls)
     for index, result in given.items():
         after[index] = result if isinstance(result, ToolCall) else calls[index].with_result(result)
@@ -69,14 +69,14 @@ def revised(call: ToolCall[Any], result: object) -> ToolCall[Any]:
     return call.replace(_result=result, by="host")
 
 
-def _refuse(calls: Sequence[ToolCall[Any]], faults: Sequence[Finding]) -> None:
+def _raise_faults(calls: Sequence[ToolCall[Any]], faults: Sequence[Finding]) -> None:
     """Raise all faults, in the order of the calls, if there are any."""
     if faults:
         order = {call.id: call.index for call in reversed(calls)}
         raise CommitError(sorted(faults, key=lambda fault: order.get(fault.call_id or "", len(calls))))
 
 
-def _matched(
+def _match_results(
     calls: Sequence[ToolCall[Any]], results: Iterable[Given]
 ) -> tuple[dict[int, Given], list[Finding]]:
     """Find the call that each result belongs to.
@@ -87,7 +87,7 @@ def _matched(
     Returns:
         The results by the positions of their calls, and the faults, in the order of the results.
     """
-    given = _checked(results)
+    given = _check_results(results)
     named = _by_id_and_name(calls)
     found: dict[int, Given] = {}
     faults: dict[int, Finding] = {}
@@ -129,7 +129,7 @@ def _by_id_and_name(calls: Sequence[ToolCall[Any]]) -> dict[str, dict[str, _Same
     }
 
 
-def _checked(results: Any) -> list[Any]:
+def _check_results(results: Any) -> list[Any]:
     if isinstance(results, (ToolResult, ToolCall)):
         message = "expected a list of results, not one alone: write [result]"
         raise TypeError(message)
@@ -187,17 +187,17 @@ def _place_of(
             return same_name.free[-1]
         if same_name.takes_any:
             return _fault("duplicate", result, "there are more results than calls with this id")
-        return _decided(result, is_deferred=same_name.is_deferred)
+        return _fault_of_ended(result, is_deferred=same_name.is_deferred)
     if own is None or (not isinstance(result, ToolResult) and own.raw != result.raw):
         return _fault("changed_arguments", result, "the call of this turn has other arguments")
     if own.state not in {"pending", "issue"}:
-        return _decided(result, is_deferred=own.state == "deferred")
+        return _fault_of_ended(result, is_deferred=own.state == "deferred")
     if own.index in found:
         return _fault("duplicate", result, "there are more results than calls with this id")
     return own.index
 
 
-def _decided(result: Given, *, is_deferred: bool) -> Finding:
+def _fault_of_ended(result: Given, *, is_deferred: bool) -> Finding:
     """Return the fault of a result for a call that takes no result."""
     if is_deferred:
         return _fault("deferred", result, "it waits for a decision: leave this one out")

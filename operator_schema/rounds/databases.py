@@ -1,4 +1,4 @@
-"""Access to databases, and rows that one process takes at a time."""
+"""How does a store use a database, whichever it is?"""
 
 from __future__ import annotations
 
@@ -226,12 +226,12 @@ class Tables:
             raise TypeError(message)
         self.database = database
         self._what = what
-        if self._lacks(tables):
+        if self._lacks_table(tables):
             try:
                 with self.transaction() as db:
-                    self._make(db, tables, indexes)
+                    self._create_tables(db, tables, indexes)
             except StoreError:
-                if self._lacks(tables):  # else another process made them at the same time
+                if self._lacks_table(tables):  # else another process made them at the same time
                     raise
 
     @contextmanager
@@ -248,7 +248,7 @@ class Tables:
             message = self.database.why_unusable(self._what, error)
             raise StoreError(message, code="unavailable") from error
 
-    def _lacks(self, tables: Mapping[str, str]) -> bool:
+    def _lacks_table(self, tables: Mapping[str, str]) -> bool:
         """Return whether a table doesn't exist."""
         with self.transaction(writes=False) as db:
             found = {
@@ -258,10 +258,10 @@ class Tables:
         for table, names in found.items():
             wanted = [column.split()[0] for column in tables[table].split(", ")]
             if names and sorted(names) != sorted(wanted):
-                self._refuse(table, names, wanted)
+                self._refuse_columns(table, names, wanted)
         return not all(found.values())
 
-    def _refuse(self, table: str, names: list[str], wanted: list[str]) -> None:
+    def _refuse_columns(self, table: str, names: list[str], wanted: list[str]) -> None:
         unknown = [one_line(name, 100) for name in names if name not in wanted]
         lacking = [name for name in wanted if name not in names]
         parts = [f"{word} {listed(of, 5)}" for word, of in (("also has", unknown), ("lacks", lacking)) if of]
@@ -271,7 +271,7 @@ class Tables:
         )
         raise StoreError(message, code="unavailable")
 
-    def _make(self, db: Statements, tables: Mapping[str, str], indexes: Mapping[str, str]) -> None:
+    def _create_tables(self, db: Statements, tables: Mapping[str, str], indexes: Mapping[str, str]) -> None:
         for statement in self.database.before_tables:
             db.execute(statement)
         for table, columns in tables.items():
@@ -279,101 +279,3 @@ class Tables:
             db.execute(f"CREATE TABLE IF NOT EXISTS {table} ({typed})")
         for index, of in indexes.items():
             db.execute(f"CREATE INDEX IF NOT EXISTS {index} ON {of}")
-
-
-def as_key(what: str, text: str) -> str:
-    """Replace the characters that databases refuse, so that a query can contain the text."""
-    return writable_text(what, text).replace("\0", "\ufffd")
-
-
-class Claims:
-    """Rows of a table that one process takes at a time.
-
-    The table has the columns `id`, `revision` and `since`. A row waits while its `since` is null. While a
-    process has taken it, `since` is the time in seconds since 1970. If the process dies, the row is stuck
-    until a person takes it back. Each change increases the revision, and only takes effect if the row still
-    has the revision that the writer has read: so nobody overwrites a change that somebody else made
-    meanwhile.
-
-    Args:
-        table: the name of the table.
-        what: a word for a row in messages: `a round`.
-    """
-
-    def __init__(self, table: str, what: str) -> None:
-        self._table = table
-        self._what = what
-
-    def read(self, db: Statements, row_id: str, columns: str) -> Any:
-        """Return some columns of a row; None if there is no such row."""
-        what = f"the id of {self._what}"
-        if not isinstance(row_id, str) and hasattr(row_id, "id"):
-            message = f"{what} must be a string, not {received(row_id)}: give its id"
-            raise TypeError(message)
-        wanted = as_key(what, row_id)
-        return db.execute(f"SELECT {columns} FROM {self._table} WHERE id = ?", (wanted,)).fetchone()  # noqa: S608  # names of this package
-
-    def add(self, db: Statements, row_id: str, **columns: Any) -> bool:
-        """Add a row with its `since` and other columns; return whether the id was free."""
-        values = {"id": row_id, "revision": 1, **columns}
-        marks = ", ".join("?" * len(values))
-        query = (
-            f"INSERT INTO {self._table} ({', '.join(values)}) VALUES ({marks}) ON CONFLICT (id) DO NOTHING"  # noqa: S608  # as above
-        )
-        return db.execute(query, (*values.values(),)).rowcount == 1
-
-    def change(
-        self, db: Statements, row_id: str, revision: int | None, *, taken: bool, step: int = 1, **columns: Any
-    ) -> bool:
-        """Change a row; return whether it exists and nobody has changed it since it was read.
-
-        Args:
-            db: the transaction.
-            row_id: the id of the row.
-            revision: the revision that the row must have; None for any.
-            taken: whether a process must have taken the row.
-            step: the number that is added to the revision.
-            columns: the new values of columns, such as `since`.
-        """
-        changes = "".join([f", {name} = ?" for name in columns])
-        query = f"UPDATE {self._table} SET revision = revision + ?{changes} WHERE {_STATE[taken]} AND id = ?"  # noqa: S608  # as above
-        return self._done(db, query, (step, *columns.values(), row_id), revision)
-
-    def delete(self, db: Statements, row_id: str, revision: int, *, taken: bool) -> bool:
-        """Delete a row; return whether it existed and nobody had changed it since it was read."""
-        query = f"DELETE FROM {self._table} WHERE {_STATE[taken]} AND id = ?"  # noqa: S608  # as above
-        return self._done(db, query, (row_id,), revision)
-
-    def waiting(
-        self, db: Statements, columns: str, where: Mapping[str, Any] | None = None, limit: int | None = None
-    ) -> list[Any]:
-        """List the rows that nobody has taken, the oldest first.
-
-        Args:
-            db: the transaction.
-            columns: the names of the columns.
-            where: the value for each condition with a `?`.
-            limit: the maximum number of rows; None for all.
-        """
-        values = [*(where or {}).values()]
-        conditions = "".join([f" AND {condition}" for condition in where or ()])
-        query = f"SELECT {columns} FROM {self._table} WHERE since IS NULL{conditions} ORDER BY position"  # noqa: S608  # names of this package
-        if limit is not None:
-            query, values = f"{query} LIMIT ?", [*values, limit]
-        return db.execute(query, values).fetchall()
-
-    def stuck(self, db: Statements, now: float, seconds: float, columns: str) -> list[Any]:
-        """List the rows taken at least so many seconds ago, or in the future if a clock was set back."""
-        query = f"SELECT {columns} FROM {self._table} WHERE abs(? - since) >= ? ORDER BY since, position"  # noqa: S608  # as above
-        return db.execute(
-            query, (now, float(seconds))
-        ).fetchall()  # a database takes no integer beyond 64 bits
-
-    def _done(self, db: Statements, query: str, values: tuple[Any, ...], revision: int | None) -> bool:
-        if revision is not None:
-            query, values = f"{query} AND revision = ?", (*values, revision)
-        return db.execute(query, values).rowcount == 1
-
-
-_STATE = {False: "since IS NULL", True: "since IS NOT NULL"}
-"""The condition for rows that are taken, and for rows that wait."""

@@ -74,7 +74,7 @@ async def decide(call: ToolCall[Any], hooks: ForTools) -> ToolCall[Any]:
             return after
     if waiting is None:
         return unless_confirmed(call)
-    return _waiting(call, waiting.reason or "", waiting._wait)  # noqa: SLF001  # a value of this room
+    return _defer_or_send_back(call, waiting.reason or "", waiting._wait)  # noqa: SLF001  # a value of this room
 
 
 def unless_confirmed(call: ToolCall[Any]) -> ToolCall[Any]:
@@ -82,12 +82,12 @@ def unless_confirmed(call: ToolCall[Any]) -> ToolCall[Any]:
     if call.approved or not call.tool.annotations.confirm:
         return call
     log_decision(INFO, call, "the tool", "Defer", CONFIRM)
-    return _waiting(call, CONFIRM)
+    return _defer_or_send_back(call, CONFIRM)
 
 
-def _waiting(call: ToolCall[Any], reason: str, wait: Wait = ONE_APPROVAL) -> ToolCall[Any]:
+def _defer_or_send_back(call: ToolCall[Any], reason: str, wait: Wait = ONE_APPROVAL) -> ToolCall[Any]:
     """Return a call that waits for a person, or an issue if the model has to send the call again first."""
-    return _not_sent(call) or call.defer(reason, wait=wait)
+    return _issue_if_corrected(call) or call.defer(reason, wait=wait)
 
 
 def _waiting_for_both(one: ToolCall[Any], other: ToolCall[Any]) -> ToolCall[Any]:
@@ -96,7 +96,7 @@ def _waiting_for_both(one: ToolCall[Any], other: ToolCall[Any]) -> ToolCall[Any]
     return one.replace(_wait=Wait(max(one.approvals, other.approvals), min(ends, default=None)))
 
 
-def _not_sent(call: ToolCall[Any]) -> ToolCall[Any] | None:
+def _issue_if_corrected(call: ToolCall[Any]) -> ToolCall[Any] | None:
     """Return an issue for a call that was corrected in a way that the model must confirm; None for others.
 
     A person is only asked about calls as the model has sent them.
@@ -153,7 +153,7 @@ def decided(
         raise TypeError(_not_a_decision(decision))
     before = call
     if decision.ends:
-        return _with_kind(before, decision.applied(call), decision, hook)
+        return _with_its_record(before, decision.applied(call), decision, hook)
     given = getattr(decision, "input", MISSING)
     edited = is_edited(call.tool, call.input, shown.input)
     if edited and given is MISSING:
@@ -161,10 +161,10 @@ def decided(
         raise ValueError(message)
     if given is not MISSING and not is_settled and (edited or given is not shown.input):
         call = call.with_input(given, by="hook" if hook else "person", hook=hook)
-    return _with_kind(before, decision.applied(call), decision, hook)
+    return _with_its_record(before, decision.applied(call), decision, hook)
 
 
-def _with_kind(before: ToolCall[Any], after: ToolCall[Any], decision: Any, hook: str | None) -> ToolCall[Any]:
+def _with_its_record(before: ToolCall[Any], after: ToolCall[Any], decision: Any, hook: str | None) -> ToolCall[Any]:
     """Return a call with the record of a decision; unchanged if the hook didn't change anything."""
     kind: DecisionKind | None = decision.recorded_as
     if kind is None:
@@ -276,11 +276,11 @@ def after_run(call: ToolCall[Any], result: ToolResult) -> ToolCall[Any]:
 
         question = question_of(call.tool, raised)
     except (SchemaError, ToolError) as error:
-        return call.with_result(_failed(call, error), "executor")
-    return _not_sent(call) or call.again().defer(raised.question, question)
+        return call.with_result(_result_without_answer(call, error), "executor")
+    return _issue_if_corrected(call) or call.again().defer(raised.question, question)
 
 
-def _failed(call: ToolCall[Any], error: SchemaError | ToolError) -> ToolResult:
+def _result_without_answer(call: ToolCall[Any], error: SchemaError | ToolError) -> ToolResult:
     """Log that the answer to a question could never reach the function, and return the result of the call."""
     failure = error if isinstance(error, ToolError) else ToolError(call.name, str(error))
     return cast("ToolResult", FAILURES.failed(call.raw, failure))  # nothing is passed through here

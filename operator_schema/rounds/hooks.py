@@ -55,7 +55,7 @@ class HookDecorator:
         Raises:
             TypeError: no tools are given, or something else is.
         """
-        return _marker("hook", "call", tools)
+        return _mark_for("hook", "call", tools)
 
     def after(self, *tools: Selection) -> Callable[[F], F]:
         """Mark a function that sees the results of calls: `@hook.after(search)`.
@@ -71,7 +71,7 @@ class HookDecorator:
         Raises:
             TypeError: no tools are given, or something else is.
         """
-        return _marker("hook.after", "after", tools)
+        return _mark_for("hook.after", "after", tools)
 
     def around(self, *tools: Selection) -> Callable[[F], F]:
         """Mark a function that sees calls from outside: `@hook.around()`; for spans, timers and the like.
@@ -88,7 +88,7 @@ class HookDecorator:
         Raises:
             TypeError: something else is given.
         """
-        return _marker("hook.around", "around", tools, needs_tools=False)
+        return _mark_for("hook.around", "around", tools, needs_tools=False)
 
     def describe(self, *tools: Selection) -> Callable[[F], F]:
         """Mark a function that describes tools: `@hook.describe(search)`.
@@ -102,7 +102,7 @@ class HookDecorator:
         Raises:
             TypeError: no tools are given, or something else is.
         """
-        return _marker("hook.describe", "description", tools)
+        return _mark_for("hook.describe", "description", tools)
 
     def __repr__(self) -> str:
         return "operator_schema.hook"
@@ -111,7 +111,7 @@ class HookDecorator:
 hook = HookDecorator()
 
 
-def _marker(
+def _mark_for(
     decorator: str, kind: HookKind, tools: tuple[Any, ...], *, needs_tools: bool = True
 ) -> Callable[[F], F]:
     for tool in tools:

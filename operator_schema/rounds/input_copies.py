@@ -45,38 +45,38 @@ def own_json(value: Any, depth: int = MAX_DEPTH) -> Any:
         NotJSONError: a part of the value isn't a JSON type.
         ValueError: the value nests too deeply, or a number in it isn't valid JSON.
     """
-    return _copied(value, depth, depth)
+    return _copy_json(value, depth, depth)
 
 
 _KEPT = frozenset({str, bool, type(None)})
 """The classes of most values in arguments: these need no check and no copy."""
 
 
-def _copied(value: Any, left: int, depth: int) -> Any:
+def _copy_json(value: Any, left: int, depth: int) -> Any:
     given: object = value
     kind = type(given)
     if kind is dict or kind is list:
         if left < 1:
-            _refuse(f"it nests deeper than {depth} levels")
+            _refuse_number(f"it nests deeper than {depth} levels")
         if kind is list:
-            return [item if type(item) in _KEPT else _copied(item, left - 1, depth) for item in value]
+            return [item if type(item) in _KEPT else _copy_json(item, left - 1, depth) for item in value]
         return {
-            key if type(key) is str else _key(key): item
+            key if type(key) is str else _checked_key(key): item
             if type(item) in _KEPT
-            else _copied(item, left - 1, depth)
+            else _copy_json(item, left - 1, depth)
             for key, item in value.items()
         }
     if kind in _KEPT:
         return value
     if kind is int:
         if value.bit_length() > LONGEST_BITS and abs(value) >= 10 ** most_digits():
-            _refuse(f"{excerpt(value)} is too long")
+            _refuse_number(f"{excerpt(value)} is too long")
         return value
     if kind is float:
         if not isfinite(value):
-            _refuse(f"{excerpt(value)} is not finite")
+            _refuse_number(f"{excerpt(value)} is not finite")
         return value
-    return _copied(_plain(value), left, depth)
+    return _copy_json(_plain(value), left, depth)
 
 
 def _plain(value: Any) -> Any:
@@ -97,14 +97,14 @@ def _plain(value: Any) -> Any:
     raise NotJSONError(message)
 
 
-def _key(key: Any) -> str:
+def _checked_key(key: Any) -> str:
     if not issubclass(type(key), str):
         message = "an object has a key that isn't a string"
         raise NotJSONError(message)
     return str.__str__(key)
 
 
-def _refuse(message: str) -> NoReturn:
+def _refuse_number(message: str) -> NoReturn:
     raise ValueError(message)
 
 
@@ -129,10 +129,10 @@ def own_copy(tool: Tool[..., Any], given: Any) -> Any:
 
 def is_edited(tool: Tool[..., Any], before: Any, after: Any) -> bool:
     """Return whether a copy of an input was edited in place."""
-    return not is_same_state(after, before) and _written(tool, before) != _written(tool, after)
+    return not is_same_state(after, before) and _input_text(tool, before) != _input_text(tool, after)
 
 
-def _written(tool: Tool[..., Any], given: Any) -> str | None:
+def _input_text(tool: Tool[..., Any], given: Any) -> str | None:
     """Write an input; None for one that can't be written, such as with an `InitVar`."""
     try:
         return repr(tool.encode_input(given))
@@ -186,7 +186,7 @@ def is_certainly(tool: Tool[..., Any], written: Any, given: Any) -> bool:
     """
     tells = tool.kept_form(_TELLING)
     if tells is None:
-        tells = tool.keep_form(_TELLING, _telling(tool))
+        tells = tool.keep_form(_TELLING, _comparison_for(tool))
     return bool(tells(written, given))
 
 
@@ -194,13 +194,13 @@ _TELLING = "whether an input is what is written"
 """The key under which a tool keeps the function for `is_certainly`."""
 
 
-def _telling(tool: Tool[..., Any]) -> Callable[[Any, Any], bool]:
+def _comparison_for(tool: Tool[..., Any]) -> Callable[[Any, Any], bool]:
     from ..codec.faithful_values import comparison  # most programs save nothing
 
-    return comparison(tool.codec.graph) or _never
+    return comparison(tool.codec.graph) or _is_never
 
 
-def _never(_written: Any, _given: Any) -> bool:
+def _is_never(_written: Any, _given: Any) -> bool:
     return False
 
 

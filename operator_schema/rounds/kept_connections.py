@@ -47,7 +47,7 @@ class KeptConnections:
     def __init__(self, path: str | None) -> None:
         self._path = path
         self._idle: list[_Kept] = (
-            [] if path is not None else [_Kept(_connected(":memory:"), None, may_write=True)]
+            [] if path is not None else [_Kept(_connect(":memory:"), None, may_write=True)]
         )
         self._used = 0
         self._may_take = True
@@ -81,11 +81,11 @@ class KeptConnections:
     def _usable(self, found: _Kept | None) -> _Kept:
         """Return a connection to the file that is now at the path."""
         if found is None:
-            return _opened(str(self._path))
+            return _open_file(str(self._path))
         if self._path is None or found.file == _file_at(self._path):
             return found
         found.db.close()
-        return _opened(self._path)
+        return _open_file(self._path)
 
     def _give_back(self, kept: _Kept | None) -> None:
         with self._changed:
@@ -134,7 +134,7 @@ class KeptConnections:
         self._changed = Condition()
 
 
-def _connected(name: str, **options: Any) -> sqlite3.Connection:
+def _connect(name: str, **options: Any) -> sqlite3.Connection:
     # Threads take turns; SQLite itself doesn't care which of them closes the connection.
     made: sqlite3.Connection = sqlite3.connect(
         name, timeout=PATIENCE, isolation_level=None, check_same_thread=False, **options
@@ -142,9 +142,9 @@ def _connected(name: str, **options: Any) -> sqlite3.Connection:
     return made
 
 
-def _opened(path: str) -> _Kept:
+def _open_file(path: str) -> _Kept:
     """Open a file."""
-    db = _connected(path)
+    db = _connect(path)
     try:
         db.execute("PRAGMA schema_version").fetchone()  # opening a file doesn't read anything yet
     except sqlite3.Error as error:
@@ -154,7 +154,7 @@ def _opened(path: str) -> _Kept:
             raise
         # Nobody has the file open, and this process may not make the files that WAL mode needs.
         uri = f"{Path(path).absolute().as_uri()}?immutable=1"
-        return _Kept(_connected(uri, uri=True), None, may_write=True)
+        return _Kept(_connect(uri, uri=True), None, may_write=True)
     except BaseException:  # an interrupt too
         db.close()
         raise

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 from ..immutable import Value
 from ..message_text import listed, one_line, received
 from ..tools.calls import RawCall
-from .databases import as_key
+from .claims import as_key
 from .leases import Owner, owner_of
 from .serialization import without_texts
 from .store_rows import LARGEST_INTEGER, ROUNDS, damaged, is_valid
@@ -113,12 +113,12 @@ def waiting_rounds(
     after: int,
 ) -> list[WaitingRound]:
     """List the rounds that wait; see `Store.waiting`."""
-    wanted: dict[str, Any] = {"position > ?": _whole("after", after)}
+    wanted: dict[str, Any] = {"position > ?": _whole_number("after", after)}
     if conversation is not None:
         wanted["conversation = ?"] = checked_conversation("the name of a transcript", conversation)
     if tool is not None:
         name = as_key("the name of a tool", tool).replace("|", " ")  # no tool has this character
-        wanted["replace(tools, ?, '') <> tools"] = _named_tools([name])
+        wanted["replace(tools, ?, '') <> tools"] = _joined_names([name])
     if state is not None:
         if state not in get_args(WaitingState):
             message = f"state must be one of {listed(get_args(WaitingState), 5)}, not {received(state)}"
@@ -152,10 +152,10 @@ def stuck_rounds(db: Statements, seconds: float) -> list[StuckRound]:
     """List the rounds that a process took at least so many seconds ago, and that haven't ended."""
     least, now = seconds_of("seconds", seconds), db.now()
     columns = "id, since, round, begun, lease, owner, conversation, shown"
-    return [_stuck(row, now) for row in ROUNDS.stuck(db, now, least, columns)]
+    return [_stuck_round(row, now) for row in ROUNDS.stuck(db, now, least, columns)]
 
 
-def _stuck(row: Any, now: float) -> StuckRound:
+def _stuck_round(row: Any, now: float) -> StuckRound:
     found, since, text, begun, lease, owner, conversation, shown = row
     is_named = isinstance(conversation, (str, NoneType))
     if (
@@ -165,7 +165,7 @@ def _stuck(row: Any, now: float) -> StuckRound:
         or not is_named
     ):
         raise damaged(found)
-    known = (is_valid(lease, now), owner_of(owner), conversation, _shown(found, shown)["about"])
+    known = (is_valid(lease, now), owner_of(owner), conversation, _shown_data(found, shown)["about"])
     return StuckRound(found, now - since, _calls_to_run(text), bool(begun), *known)
 
 
@@ -179,17 +179,17 @@ def listed_columns(work: Round[Any], now: float) -> dict[str, Any]:
         "state": state,
         "waits": waits,
         "conversation": work.conversation,
-        "tools": _named_tools([call.name for call in deferred]),
+        "tools": _joined_names([call.name for call in deferred]),
         "shown": json.dumps({"reason": reason, "about": work.about}),
     }
 
 
-def _named_tools(names: Iterable[str]) -> str:
+def _joined_names(names: Iterable[str]) -> str:
     """Return the names of tools as one text in which each name can be searched for."""
     return "|".join(["", *names, ""])
 
 
-def _shown(round_id: object, text: object) -> dict[str, Any]:
+def _shown_data(round_id: object, text: object) -> dict[str, Any]:
     """Return the data of a round for lists, from its row."""
     try:
         found = json.loads(cast("str", text))
@@ -205,7 +205,7 @@ def _waiting_round(row: Any) -> WaitingRound:
     if not is_named or state not in get_args(WaitingState) or not isinstance(since, (int, float)):
         raise damaged(found)
     names = tuple([name for name in tools.split("|") if name])
-    return WaitingRound(found, position, since, state, conversation, names, **_shown(found, shown))
+    return WaitingRound(found, position, since, state, conversation, names, **_shown_data(found, shown))
 
 
 def seconds_of(what: str, given: object) -> float:
@@ -220,7 +220,7 @@ def seconds_of(what: str, given: object) -> float:
     return number
 
 
-def _whole(what: str, given: object) -> int:
+def _whole_number(what: str, given: object) -> int:
     """Return an integer that a database takes."""
     if isinstance(given, bool) or not isinstance(given, int):
         message = f"{what} must be an integer, not {received(given)}"
@@ -230,7 +230,7 @@ def _whole(what: str, given: object) -> int:
 
 def number_of_rows(what: str, given: object) -> int:
     """Return how many rows are read at most."""
-    number = _whole(what, given)
+    number = _whole_number(what, given)
     if number < 0:
         message = f"{what} must be 0 or more, not {received(given)}"
         raise ValueError(message)

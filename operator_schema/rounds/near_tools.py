@@ -116,7 +116,7 @@ def meant_tool(call: RawCall, tools: Mapping[str, Tool[..., Any]], toolset: Name
     is_same, near = _nearest(call.name, tools, _names_inside(toolset))
     if len(near) > _MOST_NEAR:
         return None
-    tried = [_tried(tools[name], call, is_same=is_same) for name in near]
+    tried = [_try_tool(tools[name], call, is_same=is_same) for name in near]
     fitting = [one for one in tried if one.fits] or [one for one in tried if one.arguments is not None]
     return fitting[0] if len(fitting) == 1 else None
 
@@ -129,7 +129,7 @@ def _names_inside(toolset: NamedTools) -> dict[str, list[str]]:
     }
 
 
-def _tried(tool: Tool[..., Any], call: RawCall, *, is_same: bool) -> MeantTool:
+def _try_tool(tool: Tool[..., Any], call: RawCall, *, is_same: bool) -> MeantTool:
     given = arguments_to_decode(call)
     return MeantTool(tool, arguments_to_send(tool, given), _fits(tool, given), is_same)
 
@@ -298,22 +298,22 @@ def _are_alike(words: Words, others: Words) -> bool:
     if len(words) != len(others):
         return False
     differing = [(one, two) for one, two in zip(words, others, strict=True) if one != two]
-    found = [_slips(one, two) for one, two in differing]
+    found = [_count_slips(one, two) for one, two in differing]
     return all(found) and sum(found) <= _EDITS
 
 
-def _slips(one: str, two: str) -> int:
+def _count_slips(one: str, two: str) -> int:
     """Return the number of slips that make one word of the other; 0 if they are different words."""
     most = max(len(one), len(two))
     if most < _LETTERS_FOR_ONE or one[0] != two[0] or not one.isalpha() or not two.isalpha():
         return 0
     if abs(len(one) - len(two)) > 1:  # `userunblock` isn't a slip of `userblock`
         return 0
-    edits = _edits(one, two)
+    edits = _count_edits(one, two)
     return edits if edits <= (_EDITS if most >= _LETTERS_FOR_TWO else 1) else 0
 
 
-def _edits(one: str, two: str) -> int:
+def _count_edits(one: str, two: str) -> int:
     """Return the number of letters to change, add, remove or swap with the next (Damerau, 1964)."""
     before: list[int] = []
     row = list(range(len(two) + 1))

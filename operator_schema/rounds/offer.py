@@ -175,7 +175,7 @@ class Offer(Value, Keeper, Generic[Input]):
         if unfit:
             decoded = self._decoded_with(given_calls, unfit)
         else:
-            decoded = tuple([self._decoded(index, raw) for index, raw in enumerate(given_calls)])
+            decoded = tuple([self._decode_call(index, raw) for index, raw in enumerate(given_calls)])
         brought = dict(self._brought)
         if brought:
             decoded = tuple([_with_answers(call, brought.get(call.name)) for call in decoded])
@@ -192,15 +192,15 @@ class Offer(Value, Keeper, Generic[Input]):
             found.insert(place, (raw, result))
         return tuple(
             [
-                self._decoded(index, raw) if result is None else _issue(index, raw, result)
+                self._decode_call(index, raw) if result is None else _issue(index, raw, result)
                 for index, (raw, result) in enumerate(found)
             ]
         )
 
-    def _decoded(self, index: int, raw: RawCall) -> ToolCall[Any]:
+    def _decode_call(self, index: int, raw: RawCall) -> ToolCall[Any]:
         tool = self._shown.get(raw.name)
         if tool is None:
-            return self._unavailable(index, raw)
+            return self._unavailable_call(index, raw)
         if raw.is_cut_off:
             return _issue(index, raw, FAILURES.cut_off(raw))
         try:
@@ -217,14 +217,14 @@ class Offer(Value, Keeper, Generic[Input]):
         except Exception as error:  # noqa: BLE001  # a class's own code runs in it
             return _issue(index, raw, FAILURES.failed(raw, error))
 
-    def _unavailable(self, index: int, raw: RawCall) -> ToolCall[Any]:
+    def _unavailable_call(self, index: int, raw: RawCall) -> ToolCall[Any]:
         if raw.name not in self.toolset:
-            return self._read(index, raw)
+            return self._read_unknown_name(index, raw)
         known = listed([quote(name) for name in self.names]) or "none"
         content = f"tool {quote(raw.name)} is not available in this turn; the tools are {known}"
         return _issue(index, raw, ToolResult(raw.id, raw.name, content, is_error=True, code="not_available"))
 
-    def _read(self, index: int, raw: RawCall) -> ToolCall[Any]:
+    def _read_unknown_name(self, index: int, raw: RawCall) -> ToolCall[Any]:
         """Return a call of an unknown tool as a call of the tool that it means, or else as an issue."""
         from .near_tools import read_call, unknown_tool, with_name_note  # most calls name a tool
 
@@ -232,7 +232,7 @@ class Offer(Value, Keeper, Generic[Input]):
         if read is None:
             error = unknown_tool(raw, self._shown, self.toolset)
             return _issue(index, raw, FAILURES.not_found(raw, error, self.names))
-        decoded = self._decoded(index, read)
+        decoded = self._decode_call(index, read)
         return decoded.replace(_notes=with_name_note(read, decoded.details))
 
     def __eq__(self, other: object) -> bool:
@@ -316,17 +316,17 @@ def _issue(index: int, raw: RawCall, result: Any) -> ToolCall[Any]:
 
 def make_offer(
     toolset: NamedTools,
-    only: Selections | None = None,
-    also: Selections = (),
-    required: Required = None,
+    only: Selections | None,
+    also: Selections,
+    required: Required,
+    strict: Strict,
+    descriptions: Mapping[str, str] | None,
+    context: Context | None,
+    max_tokens: int | None,
+    deferred: Selections,
     *,
-    strict: Strict = False,
-    descriptions: Mapping[str, str] | None = None,
-    context: Context | None = None,
-    max_tokens: int | None = None,
     shown: Sequence[str] | None = None,
     found: Sequence[str] = (),
-    deferred: Selections = (),
     brought: Brought = (),
 ) -> Offer[Any]:
     """Make an offer; see `Toolset.offer`.
@@ -336,7 +336,7 @@ def make_offer(
     passes them to the calls.
     """
     snapshot = toolset.switched_tools
-    candidates, last = _candidates(toolset, only, also, shown, found), found
+    candidates, last = _names_asked_for(toolset, only, also, shown, found), found
     names = tuple([name for name in candidates if snapshot.is_offered(name, context, asked_for=True)])
     described = _checked_descriptions(toolset, descriptions or {})
     put_off: tuple[str, ...] = ()
@@ -349,7 +349,7 @@ def make_offer(
         first = [] if is_any else [toolset.name_of(cast("Any", required))]
         order = [*first, *[name for name in names if name not in last], *reversed(last)]
         seen = tuple([name for name in names if name not in put_off])
-        kept, left_out = _within(max_tokens, snapshot, seen, order, dict(described))
+        kept, left_out = _fitting_into(max_tokens, snapshot, seen, order, dict(described))
         names = tuple([name for name in names if name in kept or name in put_off])
     choice = _choice(toolset, names, required, candidates, left_out)
     if choice.name is not None and choice.name in put_off:
@@ -361,7 +361,7 @@ def make_offer(
     return Offer(toolset, names, choice, strict, described, left_out, put_off, brought)
 
 
-def _candidates(
+def _names_asked_for(
     toolset: NamedTools,
     only: Selections | None,
     also: Selections,
@@ -420,7 +420,7 @@ def _why_not(toolset: NamedTools, name: str, names: tuple[str, ...], wanted: Seq
     return f"the required tool {quote(name)} isn't among those that this request makes available; {there}"
 
 
-def _within(
+def _fitting_into(
     most: Any,
     snapshot: SwitchedTools,
     names: tuple[str, ...],

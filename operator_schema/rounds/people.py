@@ -44,7 +44,7 @@ async def asked_about(call: ToolCall[Any], asking: Asking | None, hooks: ForTool
         return call
     shown = with_own_input(call)
     answer = await outcome_of(asking, shown)
-    decision = _decision(answer, call.reason or "")
+    decision = _decision_of(answer, call.reason or "")
     after = decided(call.as_pending(), shown, decision)
     if answer is None:
         return call
@@ -58,7 +58,7 @@ async def asked_about(call: ToolCall[Any], asking: Asking | None, hooks: ForTool
     return agreed if agreed.input is call.input else await decide(agreed, hooks)
 
 
-def _decision(answer: Any, reason: str) -> Any:
+def _decision_of(answer: Any, reason: str) -> Any:
     """Convert the answer of a person to a decision."""
     match answer:
         case True:
@@ -97,7 +97,7 @@ def agreed(
     decided = call.with_edits(by="person") if given is None else call.with_input(given, by="person")
     after = with_record(call, decided, "approve", "person", by, words)
     if call.approvals > 1:
-        names = _agreeing(call, after, by)
+        names = _people_agreeing(call, after, by)
         if len(names) < call.approvals:
             waits = after.replace(_wait=Wait(call.approvals, call.expires_at, names))
             log_agreement(waits, _name_of(by), "Approve", f"{len(names)} of {call.approvals}", words)
@@ -107,7 +107,7 @@ def agreed(
     return after
 
 
-def _agreeing(call: ToolCall[Any], after: ToolCall[Any], by: str | None) -> tuple[str, ...]:
+def _people_agreeing(call: ToolCall[Any], after: ToolCall[Any], by: str | None) -> tuple[str, ...]:
     """Return who has agreed to the call: if the input was changed, only the person who changed it."""
     which = shown_call(call.name, call.id)
     if by is None:

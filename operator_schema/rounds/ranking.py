@@ -181,17 +181,17 @@ class _Spellings:
         self._words = words
         self._alike: dict[tuple[int, str, str], list[str]] = {}
         for word in words:
-            for key in _places(word, len(word)):
+            for key in _keys_of_ends(word, len(word)):
                 self._alike.setdefault(key, []).append(word)
 
     def near(self, word: str) -> set[str]:
         """Return the terms of the words that differ from a word by a single slip."""
-        keys = [key for length in (-1, 0, 1) for key in _places(word, len(word) + length)]
+        keys = [key for length in (-1, 0, 1) for key in _keys_of_ends(word, len(word) + length)]
         alike = {other for key in keys for other in self._alike.get(key, ())}
         return {self._words[other] for other in alike if is_one_slip_away(word, other, 0.0)}
 
 
-def _places(word: str, length: int) -> tuple[tuple[int, str, str], ...]:
+def _keys_of_ends(word: str, length: int) -> tuple[tuple[int, str, str], ...]:
     """Return the two keys under which a word is looked up: its beginning and its end."""
     kept = (length - 1) // 2  # a single slip can't change both ends
     return (length, word[:kept], ""), (length, "", word[-kept:])
@@ -232,7 +232,9 @@ class Ranking:
     def __init__(self, documents: Mapping[int, Mapping[str, str]], texts: Sequence[str] = ()) -> None:
         lengths = dict[str, int]()
         # Counts and weights are computed only for the terms of a query: most terms are never needed.
-        self._having = [(weight, _having(found, weight, lengths)) for weight, found in documents.items()]
+        self._having = [
+            (weight, _texts_by_term(found, weight, lengths)) for weight, found in documents.items()
+        ]
         usual = (sorted(lengths.values())[len(lengths) // 2] if lengths else 0) or 1
         self._lengths = {name: _K1 * (1 - _B + _B * length / usual) for name, length in lengths.items()}
         self._texts = texts
@@ -275,13 +277,13 @@ class Ranking:
         found: dict[str, float] = {}
         for word in dict.fromkeys([word for word in words if word not in _SKIPPED] or words):
             term = term_of(word)
-            meant = [term] if self.knows(term) else sorted(self._meant(word))
+            meant = [term] if self.knows(term) else sorted(self._meant_terms(word))
             for one in meant:
                 counts = 1.0 if one == term else _SLIP_WEIGHT / len(meant)
                 found[one] = max(found.get(one, 0.0), counts)
         return found
 
-    def _meant(self, word: str) -> set[str]:
+    def _meant_terms(self, word: str) -> set[str]:
         """Return the terms that a word may stand for if no text has it."""
         if len(word) < _LEAST_LETTERS or not word.isalpha():
             return set()
@@ -299,7 +301,9 @@ class Ranking:
         return {word for word in words_in(" ".join(pieces)) if len(word) >= _LEAST_SPELLED}
 
 
-def _having(documents: Mapping[str, str], weight: int, lengths: dict[str, int]) -> Mapping[str, list[str]]:
+def _texts_by_term(
+    documents: Mapping[str, str], weight: int, lengths: dict[str, int]
+) -> Mapping[str, list[str]]:
     """Return the names of the texts that have each term, once for each time that a text has it."""
     having: dict[str, list[str]] = defaultdict(list)
     for name, found in documents.items():

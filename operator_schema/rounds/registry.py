@@ -174,9 +174,9 @@ class Registry(NamedTools):
                 raise TypeError(message)
             named = after.entries_after(before)
             # Tools that were made from earlier tools are stored in the same form as those.
-            own = {entry.name for entry in after.entries if _is_from(before, entry)}
+            own = {entry.name for entry in after.entries if _came_from(before, entry)}
             named |= self.admit({name: entry for name, entry in named.items() if name not in own})
-            changed = _difference(dict(self._named), named)
+            changed = _changes_between(dict(self._named), named)
             self._named, self._toolset = named, None
         self._listeners.tell(**changed)
 
@@ -227,11 +227,11 @@ class Registry(NamedTools):
         return copied
 
 
-def _is_from(toolset: Toolset[Any], entry: ToolEntry) -> bool:
+def _came_from(toolset: Toolset[Any], entry: ToolEntry) -> bool:
     return any(source.toolset is toolset for source in entry.sources)
 
 
-def _difference(before: dict[str, ToolEntry], after: dict[str, ToolEntry]) -> dict[str, tuple[str, ...]]:
+def _changes_between(before: dict[str, ToolEntry], after: dict[str, ToolEntry]) -> dict[str, tuple[str, ...]]:
     """Return the attributes of the `RegistryChange` between two states."""
     kept = [name for name in after if name in before and after[name].tool == before[name].tool]
 
@@ -298,7 +298,7 @@ class Listeners:
         for key, reference in self._subscribed.items():
             listener = reference()
             if listener is not None and key in self._subscribed:  # another listener may have removed it
-                _call(listener, change)
+                _call_listener(listener, change)
 
 
 def _reference_to(listener: Listener) -> Reference:
@@ -320,7 +320,7 @@ def _check_listener(listener: object) -> None:
     raise TypeError(message)
 
 
-def _call(listener: Listener, change: RegistryChange) -> None:
+def _call_listener(listener: Listener, change: RegistryChange) -> None:
     try:
         answer: Any = listener(change)
         if is_awaitable(answer):

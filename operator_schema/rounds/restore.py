@@ -129,7 +129,7 @@ def _signer_of_ended(own: Any, work: Round[Any], digests: Sequence[Digest]) -> D
     own_call = work.calls[index] if type(index) is int and 0 <= index < len(work.calls) else None
     if own_call is None or (call.get("id"), call.get("name")) != (own_call.id, own_call.name):
         return None
-    return _signer(own, own.get("digest"), digests)
+    return _signer_of(own, own.get("digest"), digests)
 
 
 # --- the data as a whole -------------------------------------------------------------------------
@@ -139,35 +139,35 @@ def _read_head(data: object, digests: Sequence[Digest], or_else: str) -> tuple[S
     """Return the data of a round, whose calls are still unchecked, and the function that signed it."""
     own = _json_copy(data)
     if not is_object(own):
-        _refuse("not_a_round", f"a saved round must be a JSON object, not {received(own)}")
+        _raise_refusal("not_a_round", f"a saved round must be a JSON object, not {received(own)}")
     version = own.get("format")
     if isinstance(version, (int, float)) and version > FORMAT:
-        _refuse(
+        _raise_refusal(
             "newer_format",
             f"it has format {version}, and this version of operator_schema reads up to {FORMAT}",
         )
     try:
-        head = _in_form(HEADS, without_texts(own, TEXTS_OF_HEAD), {"assistant": dict, "about": dict})
+        head = _decode_form(HEADS, without_texts(own, TEXTS_OF_HEAD), {"assistant": dict, "about": dict})
     except DecodeError as error:
-        _refuse("not_a_round", "; ".join([str(problem) for problem in error.findings[:5]]))
+        _raise_refusal("not_a_round", "; ".join([str(problem) for problem in error.findings[:5]]))
     except (RecursionError, TypeError, ValueError) as error:
-        _refuse("not_a_round", exception_text(error))
+        _raise_refusal("not_a_round", exception_text(error))
     if head.format < 1:
-        _refuse("not_a_round", f"there is no format {head.format}")
+        _raise_refusal("not_a_round", f"there is no format {head.format}")
     for index, call in enumerate(head.calls):
         if (
             not is_object(call)
             or not isinstance(call.get("id"), str)
             or not isinstance(call.get("name"), str)
         ):
-            _refuse("not_a_round", f"calls[{index}] isn't an object with id and name")
-    signer = _signer(what_is_signed(own), head.digest, digests)
+            _raise_refusal("not_a_round", f"calls[{index}] isn't an object with id and name")
+    signer = _signer_of(what_is_signed(own), head.digest, digests)
     if signer is None:
-        _refuse("data_changed", f"the data were changed after they were saved{or_else}")
+        _raise_refusal("data_changed", f"the data were changed after they were saved{or_else}")
     return head, signer
 
 
-def _signer(signed: Mapping[str, Any], found: object, digests: Sequence[Digest]) -> Digest | None:
+def _signer_of(signed: Mapping[str, Any], found: object, digests: Sequence[Digest]) -> Digest | None:
     """Return the function that made a digest; None if none of them did."""
     for digest in digests:
         if is_same_digest(digest(signed), found):
@@ -178,15 +178,15 @@ def _signer(signed: Mapping[str, Any], found: object, digests: Sequence[Digest])
 def _json_copy(data: object) -> Any:
     """Return a copy of the data, which has only JSON values."""
     if issubclass(type(data), Round):  # not by its `__class__`, which may be code
-        _refuse("not_a_round", "this is a round already: restore what round.as_dict() returned")
+        _raise_refusal("not_a_round", "this is a round already: restore what round.as_dict() returned")
     try:
         if type(data) in {str, bytes, bytearray}:
             data = _read_text(cast("str", data))
         return own_json(data, DEPTH)
     except DecodeError as error:
-        _refuse("not_a_round", str(error.findings[0]))
+        _raise_refusal("not_a_round", str(error.findings[0]))
     except ValueError as error:
-        _refuse("not_a_round", str(error))
+        _raise_refusal("not_a_round", str(error))
 
 
 def _read_text(text: str | bytes) -> Any:
@@ -196,7 +196,7 @@ def _read_text(text: str | bytes) -> Any:
         return _TEXTS.decode_json(text)  # its message explains the problem better
 
 
-def _refuse(code: RestoreProblemCode, message: str) -> NoReturn:
+def _raise_refusal(code: RestoreProblemCode, message: str) -> NoReturn:
     raise RestoreError([Finding((), code, message, tool="")]) from None
 
 
@@ -266,7 +266,7 @@ _FREE: dict[str, type[Any]] = {
 """Values from the model and from people: they may have any characters, and only the tool can check them."""
 
 
-def _in_form(codec: Codec[Saved], data: dict[str, Any], free: Mapping[str, type[Any]]) -> Saved:
+def _decode_form(codec: Codec[Saved], data: dict[str, Any], free: Mapping[str, type[Any]]) -> Saved:
     """Decode saved data, but leave values unchanged that may be any text, array or object.
 
     Args:
@@ -288,7 +288,7 @@ def _in_form(codec: Codec[Saved], data: dict[str, Any], free: Mapping[str, type[
 def _read_call(data: dict[str, Any]) -> SavedCall:
     """Check the form of a saved call, and return it."""
     try:
-        saved = _in_form(CALLS, data, _FREE)
+        saved = _decode_form(CALLS, data, _FREE)
     except DecodeError as error:
         _raise_damaged(str(error.findings[0]))
     missing = [name for name in _NEEDED[saved.state] if getattr(saved, name) is None]
@@ -350,7 +350,9 @@ def _call_in_state(toolset: NamedTools, index: int, raw: RawCall, saved: Any) ->
         case "deferred":
             call = _open_call(toolset, index, raw, saved)
             question = _read_question(call, saved)
-            return call.replace(state="deferred", reason=reason, question=question, _wait=_wait(saved.wait))
+            return call.replace(
+                state="deferred", reason=reason, question=question, _wait=_read_wait(saved.wait)
+            )
         case _:
             return _open_call(toolset, index, raw, saved)
 
@@ -395,7 +397,7 @@ def _open_call(toolset: NamedTools, index: int, raw: RawCall, saved: SavedCall) 
     return call
 
 
-def _wait(saved: SavedWait | None) -> Wait:
+def _read_wait(saved: SavedWait | None) -> Wait:
     if saved is None:
         return ONE_APPROVAL
     return Wait(saved.approvals, in_seconds(saved.expires_at), tuple(saved.approved_by))

@@ -213,7 +213,7 @@ def save_round(known: Mapping[str, Any], calls: Sequence[ToolCall[Any]], secret:
         secret: the key that signs the round; None for a digest alone.
     """
     seal = seal_with(secret)
-    saved = [_sealed(_saved_call(call), seal) for call in calls]
+    saved = [_seal_call(_saved_call(call), seal) for call in calls]
     free = {name: value for name, value in known.items() if value is not None or name == "assistant"}
     head = {"format": FORMAT, **free, "calls": saved}
     text = canonical_text(what_is_signed(head))
@@ -232,7 +232,7 @@ def save_ended(round_id: str, call: ToolCall[Any], secret: Secret) -> dict[str, 
         secret: the secret, as for `save_round`.
     """
     seal = seal_with(secret)
-    own = {"round": round_id, "index": call.index, "call": _sealed(_saved_call(call), seal)}
+    own = {"round": round_id, "index": call.index, "call": _seal_call(_saved_call(call), seal)}
     return {**own, "digest": seal(canonical_text(own))}
 
 
@@ -241,7 +241,7 @@ _SURROGATE = "\\ud"
 same."""
 
 
-def _sealed(saved: dict[str, Any], seal: Callable[[str], str]) -> dict[str, Any]:
+def _seal_call(saved: dict[str, Any], seal: Callable[[str], str]) -> dict[str, Any]:
     """Return a saved call in a form that every database accepts, with its digest."""
     text = canonical_text(saved)
     if _SURROGATE in text:
@@ -500,7 +500,7 @@ def read_result(call: RawCall, saved: SavedResult) -> ToolResult:
         TypeError: a part lacks data that its type needs.
         ValueError: the data of a part don't fit its type.
     """
-    parts = tuple([_part(part) for part in saved.parts])
+    parts = tuple([_read_part(part) for part in saved.parts])
     about = (saved.content, saved.is_error, saved.code, None, parts, saved.json, None)
     return ToolResult(call.id, call.name, *about, changed=saved.changed)
 
@@ -525,7 +525,7 @@ def read_turn(data: object) -> tuple[Any, ...]:
 _SENT = tuple(SavedSentCall.__dataclass_fields__)
 
 
-def _part(saved: SavedPart) -> Part:
+def _read_part(saved: SavedPart) -> Part:
     cls: Any = _PART_CLASSES[saved.type]
     part: Part = cls(*[getattr(saved, name) for name in cls.__slots__])
     return part

@@ -48,14 +48,14 @@ def stored_records(path: str | PathLike[str]) -> Iterator[Any]:
     try:
         with reading(name), closing(database):
             newest = 0
-            for position, turn, text in _pages(database, "turn, item", "items", 0):
+            for position, turn, text in _rows_in_pages(database, "turn, item", "items", 0):
                 item, newest = json.loads(text), position
                 yield item if turn is None else calls_sent(item["turn"])
             seen: set[str] = set()
-            for _, found, text in _pages(database, "id, round", "rounds", 0):
+            for _, found, text in _rows_in_pages(database, "id, round", "rounds", 0):
                 seen.add(found)
                 yield calls_sent(json.loads(text))
-            for _, turn, text in _pages(database, "turn, item", "items", newest):
+            for _, turn, text in _rows_in_pages(database, "turn, item", "items", newest):
                 if turn is not None and turn not in seen:  # committed between the pages
                     yield calls_sent(json.loads(text)["turn"])
     except sqlite3.Error as error:
@@ -66,7 +66,7 @@ _PAGE = 100
 """The number of rows that are read at once."""
 
 
-def _pages(database: Database, columns: str, table: str, after: int) -> Iterator[Any]:
+def _rows_in_pages(database: Database, columns: str, table: str, after: int) -> Iterator[Any]:
     """Yield the rows of a table after a position, with their positions; each page has its own transaction."""
     query = f"SELECT position, {columns} FROM {table} WHERE position > ? ORDER BY position LIMIT {_PAGE}"  # noqa: S608  # names of this module
     rows: list[Any] = [None]

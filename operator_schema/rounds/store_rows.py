@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import DecodeError
 from ..message_text import one_line
-from .databases import Claims
+from .claims import Claims
 from .errors import StoreError
 
 if TYPE_CHECKING:

@@ -103,7 +103,7 @@ def _calls_of_row(text: str, ended: Sequence[str]) -> tuple[tuple[StoredCall, ..
 
 def _saved_call(saved: dict[str, Any]) -> StoredCall:
     call = CALLS.decode(without_texts(saved, saved.keys()))
-    code, content = _ending(call)
+    code, content = _code_and_content(call)
     wait = call.wait
     return StoredCall(
         call.id,
@@ -124,7 +124,7 @@ def _saved_call(saved: dict[str, Any]) -> StoredCall:
     )
 
 
-def _ending(call: SavedCall) -> tuple[ResultCode | None, str | None]:
+def _code_and_content(call: SavedCall) -> tuple[ResultCode | None, str | None]:
     """Return the code and the text of the result of a saved call."""
     if call.state == "rejected":
         return "rejected", None

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..findings import Finding
 from ..message_text import checked_path, exception_text, one_line, received
-from .databases import Database, SqliteDatabase, Tables, as_key
+from .claims import as_key
+from .databases import Database, SqliteDatabase, Tables
 from .errors import StoreError
 from .leases import Leases, Owner, owner_of
 from .listed_rounds import (

@@ -195,7 +195,9 @@ class ToolSearch(Registry):
     def __entries__(self) -> tuple[ToolEntry, ...]:
         """Return the entries for another set of tools: only the tools, as if all had been found."""
         kept = super().__entries__()
-        return tuple([entry.replace(found=None) for entry in kept if not _searches(entry, self._function)])
+        return tuple(
+            [entry.replace(found=None) for entry in kept if not _is_search_tool(entry, self._function)]
+        )
 
     # --- searching -------------------------------------------------------------------------------
 
@@ -407,20 +409,9 @@ class ToolSearch(Registry):
         message = _both_ends(_last_said(items)) if self._with_message else ""
         brought = tuple([(name, (("_message", message),)) for name in now.own if message])
         named = None if required is None or required in {"any", "none"} else self.name_of(required)
-        return make_offer(
-            now.toolset,
-            None,
-            also,
-            required,
-            strict=strict,
-            descriptions=descriptions,
-            context=context,
-            max_tokens=max_tokens,
-            shown=now.constant,
-            found=found,
-            deferred=[name for name in found if name != named] if deferred else (),
-            brought=brought,
-        )
+        put_off = [name for name in found if name != named] if deferred else ()
+        options = (None, also, required, strict, descriptions, context, max_tokens, put_off)
+        return make_offer(now.toolset, *options, shown=now.constant, found=found, brought=brought)
 
     # --- as a value ------------------------------------------------------------------------------
 
@@ -430,7 +421,7 @@ class ToolSearch(Registry):
     def __getstate__(self) -> tuple[Any, ...]:
         """Return the state for copies and pickles: each copy creates its own search tool."""
         entries, attributes = super().__getstate__()
-        own = next((entry for entry in entries if _searches(entry, self._function)), None)
+        own = next((entry for entry in entries if _is_search_tool(entry, self._function)), None)
         attributes = {key: value for key, value in attributes.items() if key not in _REMADE}
         attributes["_known"] = dict(self._known)
         search = None if own is None else (own.tool.name, own.switch)
@@ -564,7 +555,7 @@ class _CurrentTools:
         self.snapshot = toolset.switched_tools
         self._entries = entries = toolset._named  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]  # as above
         constant = [name for name, entry in entries.items() if entry.found is None]
-        self.own = tuple([name for name in constant if _searches(entries[name], function)])
+        self.own = tuple([name for name in constant if _is_search_tool(entries[name], function)])
         self.constant = tuple([name for name in constant if not entries[name].is_hidden])
         tools = {name: one for name, one in self.snapshot.tools.items() if name not in self.own}
         self.index = index if index is not None and index.tools == tools else ToolIndex(tools)
@@ -586,6 +577,6 @@ class _CurrentTools:
         return tuple([name for name in dict.fromkeys(said) if self.may_be_found(name)])
 
 
-def _searches(entry: ToolEntry, function: object) -> bool:
+def _is_search_tool(entry: ToolEntry, function: object) -> bool:
     """Return whether a tool is the search tool, also under another name."""
     return getattr(entry.tool, "__wrapped__", None) is function

@@ -240,30 +240,12 @@ class Toolset(NamedTools, Value, Generic[Input]):
             ToolNotFoundError: there is no tool of a name.
             TypeError: an argument has a wrong type, or both `only` and `also` are given.
         """
-        if (
-            only is None
-            and also == ()
-            and required is None
-            and strict is False
-            and not descriptions
-            and context is None
-            and max_tokens is None
-            and deferred == ()
-        ):
+        options = (only, also, required, strict, descriptions, context, max_tokens, deferred)
+        if options == _DEFAULT_OFFER and strict is False:  # 0 equals False, and is refused
             return self._kept.get("offer") or self._offer_by_default()
         from .offer import make_offer  # an executor alone needs no offers
 
-        return make_offer(
-            self,
-            only,
-            also,
-            required,
-            strict=strict,
-            descriptions=descriptions,
-            context=context,
-            max_tokens=max_tokens,
-            deferred=deferred,
-        )
+        return make_offer(self, *options)
 
     def definitions(
         self,
@@ -287,7 +269,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         """Make the offer without options, and keep it unless the switch of a tool is a function."""
         from .offer import make_offer  # as above
 
-        found = make_offer(self)
+        found = make_offer(self, *_DEFAULT_OFFER)
         if all(isinstance(self.switched_tools.switch_of(name), bool) for name in self.listed_names):
             self._kept["offer"] = found
         return found
@@ -476,6 +458,10 @@ class Toolset(NamedTools, Value, Generic[Input]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Toolset.of_entries, (dict(self._named), self._own_hooks)
+
+
+_DEFAULT_OFFER: Any = (None, (), None, False, None, None, None, ())
+"""The options of `Toolset.offer` if none is given."""
 
 
 def _check_entry(made: Any, switch: Switch | None) -> None:

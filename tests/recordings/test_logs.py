@@ -15,8 +15,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from operator_schema import Executor, RawCall, Toolset, tool
-from operator_schema.recordings import logs
-from operator_schema.recordings.logs import LogError, Unreadable, json_of, logs_in, parts_of, records_of
+from operator_schema.recordings import (
+    LogError,
+    Unreadable,
+    log_parts,
+    log_records,
+    logs_in,
+    parts_of,
+    records_of,
+)
+from operator_schema.recordings.log_records import json_of
 from operator_schema.rounds import SqliteStore
 from operator_schema.workbench.compare.recorded_calls import calls_in
 
@@ -42,11 +50,11 @@ LINES = st.lists(
 
 @pytest.fixture
 def tiny_parts(monkeypatch):
-    monkeypatch.setattr(logs, "PART_SIZE", 40)
-    monkeypatch.setattr(logs, "MAX_LINE", 60)
-    monkeypatch.setattr(logs, "_CHUNK", 16)
-    monkeypatch.setattr(logs, "_GZIP_STEP", 16)
-    monkeypatch.setattr(logs, "_ZSTD_STEP", 16)
+    monkeypatch.setattr(log_parts, "PART_SIZE", 40)
+    monkeypatch.setattr(log_parts, "MAX_LINE", 60)
+    monkeypatch.setattr(log_parts, "CHUNK", 16)
+    monkeypatch.setattr(log_parts, "_GZIP_STEP", 16)
+    monkeypatch.setattr(log_parts, "_ZSTD_STEP", 16)
 
 
 def expected(lines):
@@ -85,12 +93,12 @@ def test_each_line_is_read_once_whatever_the_cut(tmp_path_factory, packer, lines
         for name, value in (
             ("PART_SIZE", 40),
             ("MAX_LINE", 60),
-            ("_CHUNK", 16),
+            ("CHUNK", 16),
             ("_BLOCK", block),
             ("_GZIP_STEP", 16),
             ("_ZSTD_STEP", 16),
         ):
-            patch.setattr(logs, name, value)
+            patch.setattr(log_records if name == "_BLOCK" else log_parts, name, value)
         path = tmp_path_factory.mktemp("logs") / "log"
         path.write_bytes(PACKERS[packer](text.encode()))
         assert told(all_records(path)) == expected(["0", *lines])

@@ -169,7 +169,7 @@ class Columns:
         self._type = pa.struct(fields)
         self._stored = _storage_of(self._type, pa)
         has_its_form = self._is_object and root.convert is None
-        self.row: Callable[[Any], dict[str, Any]] = _itself if has_its_form else self._converted
+        self.row: Callable[[Any], dict[str, Any]] = _same_row if has_its_form else self._converted
 
     def _converted(self, value: Any) -> dict[str, Any]:
         found = self._root.value(value)
@@ -201,7 +201,7 @@ class Columns:
         return _fault(row, self._stored, (), import_arrow())
 
 
-def _itself(value: Any) -> Any:
+def _same_row(value: Any) -> Any:
     return value
 
 
@@ -314,9 +314,9 @@ class _ColumnWalk:
             case UnionNode():
                 return self._of_union(node, path)
             case AnyNode():
-                return self._other("it may be any JSON value", path)
+                return self._json_or_complaint("it may be any JSON value", path)
 
-    def _other(self, what: str, path: Path, remedy: str = "") -> _Column:
+    def _json_or_complaint(self, what: str, path: Path, remedy: str = "") -> _Column:
         """Return a column of JSON text if `json_text` allows it; otherwise add a complaint."""
         pa = self._pa
         if self._json_text:
@@ -327,7 +327,7 @@ class _ColumnWalk:
 
     def _of_reference(self, target: Target, path: Path) -> _Column:
         if target in self._inside:
-            return self._other(f"{target.name} contains itself, to any depth", path)
+            return self._json_or_complaint(f"{target.name} contains itself, to any depth", path)
         self._inside.append(target)
         found = self.column(self._definitions[target], path)
         self._inside.pop()
@@ -358,7 +358,7 @@ class _ColumnWalk:
             return _Column(pa.float64(), nullable=nullable)
         if not types:
             return _Column(pa.null(), nullable=True)
-        return self._other("its values are of several types", path)
+        return self._json_or_complaint("its values are of several types", path)
 
     def _of_list(self, item: _Column) -> _Column:
         pa = self._pa
@@ -370,7 +370,7 @@ class _ColumnWalk:
     def _of_tuple(self, items: Sequence[Node], path: Path) -> _Column:
         columns = [self.column(item, (*path, number)) for number, item in enumerate(items)]
         if not columns:
-            return self._other("it is always empty", path)
+            return self._json_or_complaint("it is always empty", path)
         if len({(column.type, column.is_json) for column in columns}) == 1:
             return self._of_list(columns[0]._replace(nullable=any(column.nullable for column in columns)))
         names = [str(number) for number in range(len(columns))]
@@ -389,7 +389,7 @@ class _ColumnWalk:
     def _of_object(self, node: ObjectNode, path: Path) -> _Column:
         columns = self._fields(node, path)
         if path and not columns:
-            return self._other("it has no fields, and a Parquet file can't hold that", path)
+            return self._json_or_complaint("it has no fields, and a Parquet file can't hold that", path)
         return self._struct(columns)
 
     def _fields(self, node: ObjectNode, path: Path) -> dict[str, _Column]:
@@ -448,7 +448,7 @@ class _ColumnWalk:
         given: Any = leaf.json_schema.get("type")
         if isinstance(given, str) and given in kinds:
             return _Column(kinds[given]())
-        return self._other(f"nothing is known about the parts of {leaf.type.__name__}", path)
+        return self._json_or_complaint(f"nothing is known about the parts of {leaf.type.__name__}", path)
 
     def _of_decimal(self, leaf: SchemaLeaf[Any], path: Path) -> _Column:
         pa = self._pa
@@ -458,7 +458,7 @@ class _ColumnWalk:
                 "Give decimals=(38, 9), or limits that say it: "
                 "Annotated[Decimal, Ge(0), Le(9999), MultipleOf(0.01)]"
             )
-            return self._other("a Decimal of any number of digits", path, remedy)
+            return self._json_or_complaint("a Decimal of any number of digits", path, remedy)
         make = pa.decimal128 if digits[0] <= _MOST_DIGITS_128 else pa.decimal256
         return _Column(make(*digits), leaf.decode)
 
@@ -482,7 +482,7 @@ class _ColumnWalk:
             return _Column(self._pa.float64())
         tag = tag_of(members)
         if tag is None or not tag.required or not all(isinstance(each, ObjectNode) for each in members):
-            return self._other("it is one of several types, and no required key says which", path)
+            return self._json_or_complaint("it is one of several types, and no required key says which", path)
         return self._of_tagged(tag, path)
 
     def _target_of(self, node: Node) -> Target | None:
@@ -495,7 +495,7 @@ class _ColumnWalk:
         for member in tag.members.values():
             target = self._target_of(member)
             if target in self._inside:
-                return self._other(f"{member.name} contains itself, to any depth", path)  # type: ignore[union-attr]  # an object
+                return self._json_or_complaint(f"{member.name} contains itself, to any depth", path)  # type: ignore[union-attr]  # an object
             if id(member) not in members:
                 self._inside += [] if target is None else [target]
                 members[id(member)] = self._fields(member, path)  # type: ignore[arg-type]  # an object
@@ -503,16 +503,16 @@ class _ColumnWalk:
         merged: dict[str, _Column] = {tag.key: self._of_choices(tag.choices.values, (*path, tag.key))}
         for key in dict.fromkeys(key for columns in members.values() for key in columns if key != tag.key):
             known = [columns.get(key) for columns in members.values()]
-            column = _common(known)
+            column = _common_column(known)
             if column is None:
-                return self._other(f"its key {key} has several types", path)
+                return self._json_or_complaint(f"its key {key} has several types", path)
             merged[key] = column
         kind = self._struct(merged).type
         structs = {key: self._struct(members[id(member)]) for key, member in tag.members.items()}
         return _Column(kind, lambda value: structs[choice_key(value[tag.key])].value(value))
 
 
-def _common(columns: Sequence[_Column | None]) -> _Column | None:
+def _common_column(columns: Sequence[_Column | None]) -> _Column | None:
     """Return the column of a key that several objects have; None if the types differ."""
     known = [column for column in columns if column is not None]
     if len({(column.type, column.is_json) for column in known}) > 1:

@@ -96,7 +96,7 @@ def decode_lines(
     work = _Work(
         subject if tools is None else tools, tools is not None, repair, json_text, decimals, uuid4().hex
     )
-    work.decoders()  # raises errors in the subject before anything is read
+    _decoders_of(work)  # raises errors in the subject before anything is read
     is_one = isinstance(source, str) or hasattr(source, "read")  # an open file would give its lines as paths
     paths = source if isinstance(source, Iterable) and not is_one else [source]
     files = logs_in([checked_path("the path of a log", path) for path in paths])
@@ -162,7 +162,7 @@ class _Work(Value):
         repair: as for `decode_lines`.
         json_text: as for `decode_lines`.
         decimals: as for `decode_lines`.
-        run: a text that is unique to this run, so that nothing is kept for the next one.
+        run: a text that is unique to this run; two works of one run are equal.
     """
 
     subject: Any
@@ -172,21 +172,11 @@ class _Work(Value):
     decimals: tuple[int, int] | None
     run: str
 
-    def decoders(self) -> dict[str | None, _ValueDecoder]:
-        """Return the decoders by the name of the tool; they are made once in a process."""
-        known = _known(self.run)
-        if not known:
-            subjects = {tool.name: tool for tool in self.subject} if self.has_tools else {None: self.subject}
-            known.update({name: self._decoder(subject) for name, subject in subjects.items()})
-        return known
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Work) and self.run == other.run
 
-    def _decoder(self, subject: Any) -> _ValueDecoder:
-        columns = columns_of(subject, json_text=self.json_text, decimals=self.decimals)
-        if isinstance(subject, Tool):
-            codec: Any = subject.with_(repair=self.repair).codec
-            return _ValueDecoder(_row_of_call(codec, columns), columns)
-        codec = subject if isinstance(subject, Codec) else codec_of(subject, repair=self.repair)
-        return _ValueDecoder(lambda value: columns.row(codec.encode(codec.decode(value))), columns)
+    def __hash__(self) -> int:
+        return hash(self.run)
 
     def __call__(self, part: Part) -> list[DecodedBatch]:
         """Return the batches of a part."""
@@ -194,7 +184,7 @@ class _Work(Value):
 
     def lost(self, part: Part, lost: Lost) -> DecodedBatch:
         """Return the batch for a part that no process could read; it contains one problem."""
-        batch = _Batch(part.log, None, self.decoders().get(None))
+        batch = _Batch(part.log, None, _decoders_of(self).get(None))
         batch.add_problem(part.first, "unreadable", f"this and what follows: {lost.reason}")
         return batch.taken()
 
@@ -218,11 +208,28 @@ class _Work(Value):
 
     def _batch_of(self, name: str | None, part: Part, batches: dict[str | None, _Batch]) -> _Batch:
         """Return the batch for values with a name; there is one for all names that no tool has."""
-        decoders = self.decoders()
+        decoders = _decoders_of(self)
         known = name if name in decoders else None
         if known not in batches:
             batches[known] = _Batch(part.log, known, decoders.get(known))
         return batches[known]
+
+
+@lru_cache(2)
+def _decoders_of(work: _Work) -> dict[str | None, _ValueDecoder]:
+    """Return the decoders by the name of the tool; each process makes them once."""
+    if not work.has_tools:
+        return {None: _decoder_of(work.subject, work)}
+    return {tool.name: _decoder_of(tool, work) for tool in work.subject}
+
+
+def _decoder_of(subject: Any, work: _Work) -> _ValueDecoder:
+    columns = columns_of(subject, json_text=work.json_text, decimals=work.decimals)
+    if isinstance(subject, Tool):
+        codec: Any = subject.with_(repair=work.repair).codec
+        return _ValueDecoder(_row_of_call(codec, columns), columns)
+    codec = subject if isinstance(subject, Codec) else codec_of(subject, repair=work.repair)
+    return _ValueDecoder(lambda value: columns.row(codec.encode(codec.decode(value))), columns)
 
 
 def _row_of_call(codec: Codec[Any], columns: Columns) -> Callable[[Any], dict[str, Any]]:
@@ -233,12 +240,6 @@ def _row_of_call(codec: Codec[Any], columns: Columns) -> Callable[[Any], dict[st
         return columns.row(codec.encode(decoded))
 
     return row
-
-
-@lru_cache(2)
-def _known(run: str) -> dict[str | None, _ValueDecoder]:  # noqa: ARG001  # the key
-    """Return the cache of the decoders of a run."""
-    return {}
 
 
 class _Batch:

@@ -11,7 +11,7 @@ import pytest
 from engine_work import DiesAlways, DiesOnce, Fails, Order, Square
 
 from operator_schema import tool
-from operator_schema.recordings import logs
+from operator_schema.recordings import log_parts
 from operator_schema.workbench.bulk import decode_lines
 from operator_schema.workbench.cli import main
 from operator_schema.workbench.compare import snapshot_of
@@ -63,8 +63,8 @@ def engine_of(cluster):
 def desk(tmp_path, monkeypatch):
     """Return how to replay two files, one broken and one cut, in several parts."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(logs, "PART_SIZE", 3_000)
-    monkeypatch.setattr(logs, "_CHUNK", 3_000)
+    monkeypatch.setattr(log_parts, "PART_SIZE", 3_000)
+    monkeypatch.setattr(log_parts, "CHUNK", 3_000)
     # A file is read here: the workers needn't be able to import a module.
     (tmp_path / "engine_desk.json").write_text(snapshot_of([refund]).as_text())
     text = "".join(f"{json.dumps(call)}\n" for call in CALLS) * 50
@@ -99,8 +99,8 @@ def test_a_replay_gives_the_same_bytes(desk, capsys, cluster):
 
 def test_decode_lines_gives_the_same_batches(tmp_path, monkeypatch, cluster):
     engine, scheduler = cluster
-    monkeypatch.setattr(logs, "PART_SIZE", 3_000)
-    monkeypatch.setattr(logs, "_CHUNK", 3_000)
+    monkeypatch.setattr(log_parts, "PART_SIZE", 3_000)
+    monkeypatch.setattr(log_parts, "CHUNK", 3_000)
     path = tmp_path / "orders.jsonl"
     lines = [
         json.dumps({"id": number if number % 7 else str(number), "item": "x"}) for number in range(1_000)

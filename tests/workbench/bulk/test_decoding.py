@@ -19,7 +19,7 @@ from operator_schema.errors import DuplicateToolError
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow has no wheel here")
 
-from operator_schema.recordings import logs  # noqa: E402  # the same
+from operator_schema.recordings import log_parts, log_records  # noqa: E402  # the same
 from operator_schema.workbench.bulk import (  # noqa: E402  # needs pyarrow
     ColumnError,
     arrow_schema,
@@ -179,7 +179,7 @@ def test_each_line_gives_what_it_gives_alone(tmp_path_factory, lines, sizes):
     path.write_bytes(b"\n".join(lines))
     with pytest.MonkeyPatch.context() as patch:
         for name, size in sizes.items():
-            patch.setattr(logs if name == "_BLOCK" else decoding, name, size)
+            patch.setattr(log_records if name == "_BLOCK" else decoding, name, size)
         assert collected(decode_lines([refund, cancel], path)) == expected
 
 
@@ -210,7 +210,7 @@ def test_a_part_that_no_process_could_read_is_a_problem(tmp_path):
     from operator_schema.workbench.bulk.decoding import _Work
 
     work = _Work(Order, False, False, False, None, "run")
-    (part,) = logs.parts_of(str(written(tmp_path / "a", {"id": 1, "item": "a"})))
+    (part,) = log_parts.parts_of(str(written(tmp_path / "a", {"id": 1, "item": "a"})))
     batch = work.lost(part, Lost("it died"))
     assert (batch.rows.num_rows, problems_of([batch])) == (0, [(1, "", "unreadable")])
     assert batch.rows.schema == arrow_schema(Order)
@@ -248,7 +248,9 @@ def test_a_source_is_a_path_and_not_what_the_file_contains(tmp_path):
     path = tmp_path / "orders.jsonl"
     path.write_text('{"id": 1}\n', encoding="utf-8")
     for source in ('{"id": 1}', [' {"id": 1}'], '{"items": ["a", "b"]}'):
-        with pytest.raises(logs.LogError, match=r"is a line of JSON, not a file: give the path of a file"):
+        with pytest.raises(
+            log_parts.LogError, match=r"is a line of JSON, not a file: give the path of a file"
+        ):
             list(decode_lines(Order, source))
     with path.open(encoding="utf-8") as stream, pytest.raises(TypeError, match="must be a string or a Path"):
         decode_lines(Order, stream)
@@ -257,8 +259,8 @@ def test_a_source_is_a_path_and_not_what_the_file_contains(tmp_path):
 @pytest.mark.needs_process
 @pytest.mark.slow("starts processes")
 def test_two_processes_give_the_same_batches_as_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(logs, "PART_SIZE", 2_000)
-    monkeypatch.setattr(logs, "_CHUNK", 1_000)
+    monkeypatch.setattr(log_parts, "PART_SIZE", 2_000)
+    monkeypatch.setattr(log_parts, "CHUNK", 1_000)
     lines = [{"id": number if number % 7 else str(number), "item": "x"} for number in range(1_000)]
     path = written(tmp_path / "orders.jsonl", *lines)
     one, two = [list(decode_lines(Order, path, workers=workers)) for workers in (1, 2)]
@@ -270,9 +272,9 @@ PROGRAM = """
 import re, sys
 from dataclasses import dataclass
 from operator_schema.workbench.bulk import decode_lines
-from operator_schema.recordings import logs
-logs.PART_SIZE = logs._CHUNK = 50_000
-logs._GZIP_STEP = 1_000
+from operator_schema.recordings import log_parts
+log_parts.PART_SIZE = log_parts.CHUNK = 50_000
+log_parts._GZIP_STEP = 1_000
 @dataclass
 class Order:
     id: int

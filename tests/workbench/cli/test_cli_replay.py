@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from operator_schema.recordings import logs
+from operator_schema.recordings import log_parts
 
 ROOT = Path(__file__).parents[3]
 TOOLS = '''
@@ -184,8 +184,8 @@ def test_two_processes_give_the_same_bytes_as_one(replay, tmp_path, monkeypatch)
     given = ("a.jsonl", "long.jsonl", "b.jsonl.gz", "--json", "--output", "calls.parquet", "--workers")
     found = []
     for workers, size in (("1", 4_000_000), ("1", 700), ("2", 700), ("2", 3_000)):
-        monkeypatch.setattr(logs, "PART_SIZE", size)
-        monkeypatch.setattr(logs, "_CHUNK", min(size, 1 << 18))
+        monkeypatch.setattr(log_parts, "PART_SIZE", size)
+        monkeypatch.setattr(log_parts, "CHUNK", min(size, 1 << 18))
         status, out, err = replay(*given, workers)
         assert (status, err) == (1, "")
         found.append((out, (tmp_path / "calls.parquet").read_bytes()))

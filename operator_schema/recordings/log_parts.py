@@ -1,34 +1,25 @@
-"""Reads logs in parts, so that any number of processes can share the work.
+"""How is a log cut into parts, so that any number of processes can share the work?
 
 A log is a file of lines (plain, or compressed with gzip or zstd), one JSON value, a Parquet file, or a store
-of rounds. `parts_of` cuts it, `records_of` reads one part. An unreadable part becomes a record too, so that
-nothing is lost.
+of rounds. No part is lost: one that can't be read becomes a part with the reason.
 """
 
 from __future__ import annotations
 
 import glob
-import io
-import json
 import shlex
 import sys
 import zlib
 from codecs import BOM_UTF8
 from importlib import import_module
-from itertools import chain, count, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from .. import rounds
-from ..codec.codec import codec_of
-from ..codec.problems import GiveUp
-from ..json_reading import RepeatedKeyError, read_distinct
-from ..json_values import JSON_SPACES, is_array, is_object
+from ..json_values import JSON_SPACES
 from ..message_text import one_line
-from .line_reader import line_reader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
     from typing import BinaryIO
 
 MAX_LINE: Final = 20_000_000
@@ -37,47 +28,17 @@ MAX_LINE: Final = 20_000_000
 PART_SIZE: Final = 4_000_000
 """The least bytes of lines in a part, except for the last part."""
 
-_STANDARD_INPUT = "-"
-_CHUNK = 1 << 18
-_BLOCK = 1 << 13
-"""Bytes of lines that are read at once: the values of more are many objects for the garbage collector."""
+STANDARD_INPUT = "-"
+CHUNK = 1 << 18
 
 _GZIP, _ZSTD, _PARQUET, _SQLITE = b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"PAR1", b"SQLite format 3\0"
 _PEEKED = len(_SQLITE)
 _GZIP_STEP, _ZSTD_STEP = 1 << 14, 1 << 10
 """Bytes that are decompressed at once; they result in at most 16 and 32 MB."""
 
-_ROWS = 1_000
-
 
 class LogError(ValueError):
     """A log can't be read at all; the message has the reason and a remedy."""
-
-
-class Unreadable(NamedTuple):
-    """A part of a log that can't be read.
-
-    Attributes:
-        line: its line number, from 1; 0 for the log as a whole.
-        reason: the reason.
-    """
-
-    line: int
-    reason: str
-
-
-class Record(NamedTuple):
-    """One value of a log.
-
-    Attributes:
-        line: number of its line or row, from 1; 0 if the log is one value.
-        value: JSON values, or an `Unreadable`.
-        is_finite: whether all its numbers are known to be finite.
-    """
-
-    line: int
-    value: Any
-    is_finite: bool = False
 
 
 class Part(NamedTuple):
@@ -121,13 +82,13 @@ def logs_in(patterns: Iterable[str]) -> list[str]:
     """
     found: list[str] = []
     for pattern in patterns:
-        if pattern == _STANDARD_INPUT or Path(pattern).exists() or not glob.has_magic(pattern):
+        if pattern == STANDARD_INPUT or Path(pattern).exists() or not glob.has_magic(pattern):
             found.append(pattern)
             continue
         names = glob.iglob(pattern, recursive=True)  # noqa: PTH207  # `Path.glob` takes no absolute pattern
         files = sorted(each for each in names if Path(each).is_file())
         if not files:
-            raise _refused(pattern, f"no file matches {pattern}")
+            raise _cannot_open(pattern, f"no file matches {pattern}")
         found += files
     return found
 
@@ -144,7 +105,7 @@ def parts_of(log: str) -> Iterator[Part]:
     Raises:
         LogError: the file can't be opened, or a library that reads it isn't installed.
     """
-    if log == _STANDARD_INPUT:
+    if log == STANDARD_INPUT:
         yield from parts_of_stream(sys.stdin.buffer, log)
         return
     try:
@@ -161,10 +122,10 @@ def _not_opened(log: str, error: OSError) -> LogError:
     if Path(log).is_dir():
         pattern = shlex.quote(str(Path(glob.escape(log)) / "*.jsonl"))
         return LogError(f"{log} is a folder: write {pattern} for the files in it")
-    return _refused(log, f"{log} can't be read: {error.strerror}")
+    return _cannot_open(log, f"{log} can't be read: {error.strerror}")
 
 
-def _refused(path: str, why: str) -> LogError:
+def _cannot_open(path: str, why: str) -> LogError:
     if path.lstrip().startswith("{"):
         why = f"{one_line(path, 60)} is a line of JSON, not a file: give the path of a file"
     return LogError(why)
@@ -220,12 +181,12 @@ def parts_of_stream(stream: Any, log: str) -> Iterator[Part]:
     elif begin == _ZSTD:
         chunks = _decompressed(stream, _zstd_decoder(), _ZSTD_STEP)
     else:
-        chunks = iter(lambda: stream.read(_CHUNK), b"")
-        if log != _STANDARD_INPUT and stream.seekable():
-            for part in _cut(chunks, log, stream.tell):
+        chunks = iter(lambda: stream.read(CHUNK), b"")
+        if log != STANDARD_INPUT and stream.seekable():
+            for part in _cut_lines(chunks, log, stream.tell):
                 yield part._replace(data=None)
             return
-    yield from _cut(chunks, log, stream.tell if log != _STANDARD_INPUT else lambda: 0)
+    yield from _cut_lines(chunks, log, stream.tell if log != STANDARD_INPUT else lambda: 0)
 
 
 class _Lines(NamedTuple):
@@ -260,10 +221,7 @@ class _Cutter:
     def pieces(self) -> Iterator[_Lines]:
         """Yield pieces of `PART_SIZE` bytes or more; the last one may be smaller.
 
-        Raises:
-            OSError: an error of the stream, raised after the whole lines before it.
-            EOFError: the same.
-            ValueError: the same.
+        An error of the stream passes through; `whole_lines` then has the lines before it.
         """
         last, is_skipping = 0, False
         for chunk in self._chunks:
@@ -279,20 +237,20 @@ class _Cutter:
                 last = len(self._buffer) + found + 1
             self._buffer += rest
             if last and len(self._buffer) >= PART_SIZE:
-                yield self._taken(last)
+                yield self._take(last)
                 last = 0
             if not last and len(self._buffer) > MAX_LINE:
                 del self._buffer[MAX_LINE + 1 :]
                 is_skipping = True
         if self._buffer:
-            yield self._taken(len(self._buffer))
+            yield self._take(len(self._buffer))
 
     def whole_lines(self) -> _Lines | None:
         """Return the complete lines before an error, if there are any."""
         end = self._buffer.rfind(b"\n") + 1
-        return self._taken(end) if end else None
+        return self._take(end) if end else None
 
-    def _taken(self, size: int) -> _Lines:
+    def _take(self, size: int) -> _Lines:
         data = bytes(self._buffer[:size])
         del self._buffer[:size]
         # Not by `size`: only the beginning of a line that is too long is kept.
@@ -303,7 +261,7 @@ class _Cutter:
         return piece
 
 
-def _cut(chunks: Iterable[bytes], log: str, tell: Callable[[], int]) -> Iterator[Part]:
+def _cut_lines(chunks: Iterable[bytes], log: str, tell: Callable[[], int]) -> Iterator[Part]:
     cutter, done = _Cutter(chunks), 0
     pieces = cutter.pieces()
     reason = ""
@@ -311,7 +269,7 @@ def _cut(chunks: Iterable[bytes], log: str, tell: Callable[[], int]) -> Iterator
         for piece in pieces:
             size, done = tell() - done, tell()
             if piece.first == 1 and _begins_value(piece.data):
-                yield _whole(piece, pieces, log, size)
+                yield _whole_value(piece, pieces, log, size)
                 return
             yield Part(log, "lines", size, piece.first, piece.start, piece.end, piece.data)
     except (EOFError, OSError, ValueError) as error:
@@ -329,7 +287,7 @@ def _begins_value(data: bytes) -> bool:
     return data[: data.find(b"\n") + 1].strip() in {b"[", b"{"}
 
 
-def _whole(piece: _Lines, others: Iterator[_Lines], log: str, size: int) -> Part:
+def _whole_value(piece: _Lines, others: Iterator[_Lines], log: str, size: int) -> Part:
     """Return the part of a log that is one value."""
     data = bytearray(piece.data)
     end = piece.end
@@ -361,7 +319,7 @@ def _decompressed(stream: BinaryIO, new: Callable[[], Any], step: int) -> Iterat
                 if not data:
                     break
                 decoder = new()
-            yield _step(decoder, data)
+            yield _decompress_step(decoder, data)
             data = decoder.unused_data if decoder.eof else b""  # the next frame
             decoder = None if decoder.eof else decoder
     if decoder is not None:
@@ -369,7 +327,7 @@ def _decompressed(stream: BinaryIO, new: Callable[[], Any], step: int) -> Iterat
         raise EOFError(message)
 
 
-def _step(decoder: Any, data: bytes) -> bytes:
+def _decompress_step(decoder: Any, data: bytes) -> bytes:
     try:
         found: bytes = decoder.decompress(data)
     except Exception as error:  # noqa: BLE001  # each library has an error of its own
@@ -391,7 +349,8 @@ def _zstd_decoder() -> Callable[[], Any]:
     return lambda: zstandard.ZstdDecompressor().decompressobj()
 
 
-def _parquet_file(log: str) -> Any:
+def parquet_file(log: str) -> Any:
+    """Open a Parquet file, for use in a `with` block."""
     try:
         parquet: Any = import_module("pyarrow.parquet")
     except ImportError:
@@ -400,218 +359,22 @@ def _parquet_file(log: str) -> Any:
     try:
         return parquet.ParquetFile(log)
     except (OSError, ValueError) as error:
-        raise _BrokenFileError(str(error)) from None
+        raise BrokenFileError(str(error)) from None
 
 
-class _BrokenFileError(Exception):
+class BrokenFileError(Exception):
     """A file that isn't read line by line is broken; the message has the reason."""
 
 
 def _row_groups(log: str) -> Iterator[Part]:
     try:
-        with _parquet_file(log) as file:
+        with parquet_file(log) as file:
             sizes = [file.metadata.row_group(number).num_rows for number in range(file.num_row_groups)]
             total = max(1, sum(sizes))
-    except _BrokenFileError as error:
+    except BrokenFileError as error:
         yield Part(log, "unreadable", 0, 0, reason=f"it isn't a Parquet file that can be read: {error}")
         return
     whole, first = Path(log).stat().st_size, 1
     for number, rows in enumerate(sizes):
         yield Part(log, "parquet", whole * rows // total, first, number, number + 1)
         first += rows
-
-
-# --- the records of a part -----------------------------------------------------------------------
-
-
-def records_of(part: Part) -> Iterator[Record]:
-    """Return the records of a part in order.
-
-    Raises:
-        LogError: by the iterator: a library that reads it isn't installed.
-    """
-    match part.kind:
-        case "lines":
-            return chain.from_iterable(_line_records(part))
-        case "value":
-            return _values(part)
-        case "parquet":
-            return _rows(part)
-        case "store":
-            return _stored(part)
-        case "unreadable":
-            return iter([Record(part.first, Unreadable(part.first, part.reason))])
-
-
-def _values(part: Part) -> Iterator[Record]:
-    found = _lenient(_data_of(part), 0)
-    for value in found if is_array(found) else [found]:
-        yield Record(0, value)
-
-
-def records_in(stream: Any) -> Iterator[Any]:
-    """Yield the values of a log: one in each line, or one in the whole log.
-
-    Args:
-        stream: a stream of bytes with `peek`, plain or compressed with gzip or zstd.
-
-    Yields:
-        JSON values, and an `Unreadable` for each line that isn't one.
-    """
-    for part in parts_of_stream(stream, _STANDARD_INPUT):
-        for record in records_of(part):
-            yield record.value
-
-
-def _data_of(part: Part) -> bytes:
-    if part.data is not None:
-        return part.data
-    with Path(part.path).open("rb") as stream:
-        stream.seek(part.start)
-        return stream.read(part.end - part.start)
-
-
-def _line_records(part: Part) -> Iterator[Iterable[Record]]:
-    """Yield the records of the lines of a part, those of some lines at a time."""
-    if part.data is not None:
-        yield from _blocks(io.BytesIO(part.data), part.first, len(part.data))
-        return
-    try:
-        with Path(part.path).open("rb") as stream:
-            stream.seek(part.start)
-            yield from _blocks(stream, part.first, part.end - part.start)
-    except OSError as error:
-        what = f"the {part.end - part.start:,} bytes from here on can't be read: {error.strerror}"
-        yield [Record(part.first, Unreadable(part.first, what))]
-
-
-def _blocks(stream: BinaryIO, number: int, left: int) -> Iterator[Iterable[Record]]:
-    while left > 0:
-        block = stream.read(min(left, _BLOCK))
-        left -= len(block)
-        if left and block and not block.endswith(b"\n"):
-            rest = stream.readline(min(left, MAX_LINE + 1))
-            left -= len(rest)
-            block += rest
-        if not block:
-            what = f"the file has become shorter by {left:,} bytes since it was opened"
-            yield [Record(number, Unreadable(number, what))]
-            return
-        yield from _records_in_block(block, number)
-        number += block.count(b"\n")
-        if not block.endswith(b"\n"):
-            number += 1
-            left -= _skip_line(stream, left) if len(block) > MAX_LINE else 0
-
-
-def _skip_line(stream: BinaryIO, left: int) -> int:
-    """Read a line that is too long to its end; return how many bytes these were."""
-    size = 0
-    while size < left and (line := stream.readline(min(left - size, _CHUNK))):
-        size += len(line)
-        if line.endswith(b"\n"):
-            break
-    return size
-
-
-def _records_in_block(block: bytes, number: int) -> Iterator[Iterable[Record]]:
-    """Yield the records of lines that aren't blank."""
-    lines = block.removesuffix(b"\n")
-    if len(block) <= MAX_LINE:
-        yield _records_in_lines(lines, number)
-        return
-    for each, line in enumerate(lines.split(b"\n"), number):
-        if len(line) > MAX_LINE:
-            yield [Record(each, Unreadable(each, f"it is longer than {MAX_LINE:,} bytes"))]
-        else:
-            yield _records_in_lines(line, each)
-
-
-def _records_in_lines(text: bytes, number: int) -> Iterable[Record]:
-    lines, values = line_reader()(text)
-    if GiveUp in values:
-        return _with_faults(lines, values, number)
-    return map(_new, repeat(Record), zip(count(number), values, repeat(object=True)))
-
-
-_new: Callable[[type[Record], tuple[int, Any, bool]], Record] = tuple.__new__  # pyright: ignore[reportUnknownMemberType,reportUnknownVariableType]  # of any items
-"""Makes a record as the class does, but without a frame of Python for each of a million lines."""
-
-
-def _with_faults(lines: Sequence[bytes | str], values: list[Any], number: int) -> Iterator[Record]:
-    for each, (line, value) in enumerate(zip(lines, values, strict=True), number):
-        if value is not GiveUp:
-            yield Record(each, value, is_finite=True)
-        elif line:
-            data = line if isinstance(line, bytes) else line.encode()
-            if not data.isspace():
-                yield Record(each, _lenient(data, each))
-
-
-def _lenient(text: bytes, number: int) -> Any:
-    """Return the value of a text, as Python reads more than JSON is, or why it can't be read."""
-    try:
-        return read_distinct(text.rstrip(b"\r\n"))
-    except json.JSONDecodeError as error:
-        # The line number is shown beside the message, which needs no "line 1".
-        where = f"column {error.colno}" if number else f"line {error.lineno} column {error.colno}"
-        return Unreadable(number, f"it isn't JSON: {error.msg}: {where}")
-    except RepeatedKeyError as error:
-        return Unreadable(number, str(error))
-    except (ValueError, RecursionError) as error:
-        return Unreadable(number, f"it isn't JSON: {error}")
-
-
-def _rows(part: Part) -> Iterator[Record]:
-    number = part.first
-    try:
-        with _parquet_file(part.path) as file:
-            for batch in file.iter_batches(_ROWS, row_groups=[part.start]):
-                for row in _values_of(batch):
-                    value = Unreadable(number, _MAP_REPEATS) if row is None else json_of(row)
-                    yield Record(number, value)
-                    number += 1
-    except (_BrokenFileError, OSError) as error:
-        what = f"the rows from here on in this row group can't be read: {error}"
-        yield Record(number, Unreadable(number, what))
-
-
-_MAP_REPEATS = "a map has a key more than once"
-
-
-def _values_of(batch: Any) -> Iterator[Any]:
-    """Yield the rows of a batch; None for a row that has a map with a repeated key."""
-    try:
-        rows = batch.to_pylist(maps_as_pydicts="strict")
-    except KeyError:
-        if batch.num_rows == 1:
-            yield None
-        else:
-            half = batch.num_rows // 2
-            yield from _values_of(batch.slice(0, half))
-            yield from _values_of(batch.slice(half))
-    else:
-        yield from rows
-
-
-def json_of(value: Any) -> Any:
-    """Return a value of a column as JSON values; null in a struct means an absent key."""
-    if is_object(value):
-        return {str(key): json_of(inner) for key, inner in value.items() if inner is not None}
-    if is_array(value):
-        return [json_of(inner) for inner in value]
-    if value is None or isinstance(value, (str, bool, int, float)):
-        return value
-    try:
-        return codec_of(type(value)).encode(value)
-    except ValueError:
-        return str(value)
-
-
-def _stored(part: Part) -> Iterator[Record]:
-    number = 0
-    try:
-        for number, value in enumerate(rounds.stored_records(part.path), 1):  # its number is in the message
-            yield Record(number, value)
-    except rounds.StoreError as error:
-        yield Record(number + 1, Unreadable(number + 1, str(error)))
