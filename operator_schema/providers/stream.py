@@ -162,7 +162,7 @@ class Stream(Generic[T]):
         self._check()
         if self._answers is not None:
             raise ResponseError(self._provider, "the stream has been closed")
-        self._calls.go_on()
+        self._calls.start_piece()
         try:
             # `isinstance` would run code of the piece.
             if issubclass(type(piece), (str, bytes, bytearray)):
@@ -184,7 +184,7 @@ class Stream(Generic[T]):
         """
         self._check()
         if self._answers is None:
-            self._calls.go_on()
+            self._calls.start_piece()
             try:
                 self._take_rest()
                 self._answers = self._whole()
