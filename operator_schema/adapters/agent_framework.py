@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..tools import Tool
-    from .base import Runner
+    from .runner import Runner
 
 __all__ = ["OperatorTool", "to_tool", "to_tools"]
 

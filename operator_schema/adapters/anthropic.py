@@ -21,7 +21,7 @@ from ..tools import File, Image
 
 if TYPE_CHECKING:
     from ..tools import Tool, ToolResult
-    from .base import Runner
+    from .runner import Runner
 
 __all__ = ["to_tool", "to_tools"]
 

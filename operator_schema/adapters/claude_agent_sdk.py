@@ -16,7 +16,8 @@ from .mcp.server import server
 if TYPE_CHECKING:
     from ..execution import Executor
     from ..rounds import Registry
-    from .base import Context, Tools
+    from .base import Tools
+    from .runner import Context
 
 __all__ = ["allowed_tools", "to_server"]
 

@@ -20,7 +20,7 @@ with needing("dspy", "dspy 3.4 or newer", "dspy"):
 
 if TYPE_CHECKING:
     from ..tools import Tool, ToolResult
-    from .base import Runner
+    from .runner import Runner
 
 __all__ = ["OperatorTool", "to_tool", "to_tools"]
 

@@ -22,7 +22,7 @@ from ..lazy import answer_misnamed
 
 if TYPE_CHECKING:
     from ..tools import Tool, ToolResult
-    from .base import Runner
+    from .runner import Runner
 
 __all__ = ["OperatorTool", "Toolset", "to_tool", "to_tools"]
 

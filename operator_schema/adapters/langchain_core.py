@@ -36,7 +36,7 @@ from ..tools import Audio, File, Image
 
 if TYPE_CHECKING:
     from ..tools import Tool, ToolResult
-    from .base import Runner
+    from .runner import Runner
 
 __all__ = ["Toolkit", "output_type", "to_tool", "to_tools"]
 

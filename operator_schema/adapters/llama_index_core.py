@@ -30,7 +30,7 @@ except ModuleNotFoundError:
 
 if TYPE_CHECKING:
     from ..tools import Tool, ToolResult
-    from .base import Runner
+    from .runner import Runner
 
 __all__ = ["OperatorTool", "RegistryRetriever", "to_tool", "to_tools"]
 

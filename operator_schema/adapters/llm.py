@@ -18,7 +18,7 @@ from ..lazy import answer_misnamed
 
 if TYPE_CHECKING:
     from ..tools import Tool, ToolResult
-    from .base import Runner
+    from .runner import Runner
 
 __all__ = ["ToolCallError", "Toolbox", "to_tool", "to_tools"]
 

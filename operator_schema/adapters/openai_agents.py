@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..tools import Tool, ToolResult
-    from .base import Runner, Tools
+    from .base import Tools
+    from .runner import Runner
 
 __all__ = ["answer_of_unknown_tool", "output_type", "question_of", "to_tool", "to_tools"]
 

@@ -281,15 +281,7 @@ class _ProgramOutput(DocumentOutput):
         return super().write(value, name, is_lenient=is_lenient)
 
 
-ACTIONS = ("schema", "run")
-"""The actions of a request."""
-
-
-def error_answer(message: str, code: str | None = None) -> dict[str, Any]:
-    """Return the answer for a call that has no result."""
-    return {"type": "error", "message": message, "code": code}
-
-
+_ACTIONS = ("schema", "run")
 _SHOWN = 500
 
 
@@ -351,7 +343,7 @@ def answer(
     try:
         asked = _read(request)
     except ValueError as error:
-        return error_answer(one_line(str(error), _SHOWN), "invalid_request")
+        return _error_answer(one_line(str(error), _SHOWN), "invalid_request")
     if asked["action"] == "schema":
         return {"tools": [_described(tool) for tool in registry.offered(context=context)]}
     return _run(registry, asked, context, executor or Executor(registry, timeout=None))
@@ -363,8 +355,8 @@ def _read(request: object) -> dict[str, Any]:
         if problems.found:
             message = f"the request isn't JSON: {problems.found[0]}"
             raise ValueError(message)
-    if not is_object(request) or request.get("action") not in ACTIONS:
-        message = f'a request is an object whose "action" is one of {", ".join(map(as_written, ACTIONS))}'
+    if not is_object(request) or request.get("action") not in _ACTIONS:
+        message = f'a request is an object whose "action" is one of {", ".join(map(as_written, _ACTIONS))}'
         raise ValueError(message)
     if request["action"] == "run":
         if not isinstance(request.get("tool"), str):
@@ -374,6 +366,11 @@ def _read(request: object) -> dict[str, Any]:
             message = 'the "answers" of a request are an object: parameter to answer'
             raise ValueError(message)
     return request
+
+
+def _error_answer(message: str, code: str | None = None) -> dict[str, Any]:
+    """Return the answer for a call that has no result."""
+    return {"type": "error", "message": message, "code": code}
 
 
 # --- schema ------------------------------------------------------------------------------------------
@@ -416,7 +413,7 @@ def _run(
     try:
         given = {key: answer_codec(registry[name], key).decode(value) for key, value in answers.items()}
     except (DecodeError, SchemaError, ToolError) as error:
-        return error_answer(f"an answer doesn't fit: {error}", "invalid_request")
+        return _error_answer(f"an answer doesn't fit: {error}", "invalid_request")
     except ToolNotFoundError:
         given = {}  # the executor says so, with the nearest names
     call = RawCall(name=name, arguments=asked.get("arguments"))
@@ -425,14 +422,14 @@ def _run(
     raised = (result.details or {}).get("exception")
     if result.code == "needs_input" and isinstance(raised, NeedsInput):
         return _question(registry[name], raised)
-    return error_answer(result.content, result.code) if result.is_error else _success(result)
+    return _error_answer(result.content, result.code) if result.is_error else _success(result)
 
 
 def _question(tool: Tool[..., Any], raised: NeedsInput) -> dict[str, Any]:
     try:
         schema = answer_schema(tool, raised)
     except (SchemaError, ToolError) as error:
-        return error_answer(str(error), "execution_failed")
+        return _error_answer(str(error), "execution_failed")
     question = {"id": raised.parameter, "text": raised.question, "answer_schema": schema}
     return {"type": "needs_input", "question": question}
 

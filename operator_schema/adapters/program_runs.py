@@ -131,15 +131,13 @@ class _RunningProgram:
         for thread in threads:
             thread.start()
         threads[1].join(max(0.0, self._until - monotonic()))
-        is_late = threads[1].is_alive()
-        if not is_late:
-            # After its answer, it gets only a moment to end.
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(min(_SECONDS_TO_END, max(0.0, self._until - monotonic())))
-            threads[2].join(_SECONDS_TO_END / 4)
-        if is_late:
+        if threads[1].is_alive():
             message = f"the program took longer than {self._timeout:g} s"
             raise TimeoutError(message)
+        # After its answer, it gets only a moment to end.
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(min(_SECONDS_TO_END, max(0.0, self._until - monotonic())))
+        threads[2].join(_SECONDS_TO_END / 4)
 
     def end(self) -> None:
         """End the program, with all processes that it started, if it still runs."""

@@ -36,7 +36,7 @@ from ..tools import Audio, File, Image, Resource
 
 if TYPE_CHECKING:
     from ..tools import Tool
-    from .base import Runner
+    from .runner import Runner
 
 __all__ = ["Toolset", "output_type", "to_tool", "to_tools"]
 

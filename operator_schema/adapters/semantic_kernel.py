@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..tools import Tool
-    from .base import Runner, Tools
+    from .base import Tools
+    from .runner import Runner
 
 __all__ = ["OperatorFunction", "kernel_plugin", "to_tool", "to_tools"]
 

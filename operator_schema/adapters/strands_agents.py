@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from ..tools import Tool, ToolResult
-    from .base import Runner
+    from .runner import Runner
 
 __all__ = ["OperatorTool", "to_tool", "to_tools"]
 

@@ -262,7 +262,7 @@ class Answer(Value, Generic[T]):
         return self
 
     def settled(self, provider: str, *, is_finite_body: bool) -> Answer:
-        """Return the answer of a provider with a corrected `stop`, and with marks on calls that are cut off.
+        """Return the answer with a corrected `stop`, and with marks on calls that are cut off.
 
         The server may report the end of the answer although it waits for results.
 
@@ -318,7 +318,7 @@ def container_in(said: Any) -> str | None:
 
 
 def without_container(said: Sequence[Any]) -> list[Any]:
-    """Return the model's messages as they are sent, without the key that a round adds to them."""
+    """Return the model's messages without the data that a round stores with them: the form for a request."""
     return [
         {key: value for key, value in message.items() if key != CONTAINER} if is_object(message) else message
         for message in said

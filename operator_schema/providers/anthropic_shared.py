@@ -29,6 +29,6 @@ ANTHROPIC_RULES = Rules(keys=NameRule(64, "-."), ids=IdRule(64, 1, "_-"))
 
 
 def with_input_object(block: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a call of an answer in a form that can be sent: its `input` may be text that lacks its end."""
+    """Return a call whose `input` is an object, as a request needs it: text that was cut off is wrapped."""
     found: Any = block.get("input")
     return {**block, "input": {"arguments": found}} if isinstance(found, str) else block

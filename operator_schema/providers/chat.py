@@ -487,7 +487,7 @@ class _Choice:
         self.tree.take(choice, _OF_A_CHUNK)
         delta = choice.get("delta")
         if delta is None and "message" in choice:
-            delta = self._unsaid(object_of(choice["message"]))
+            delta = self._missing_parts(object_of(choice["message"]))
         for key, value in object_of(delta or {}).items():
             if value is not None:
                 self._take_part(key, value)
@@ -500,8 +500,8 @@ class _Choice:
         """Whether the choice waits for the results of calls that it doesn't have."""
         return self.has_ended and waits_in_vain({**self.tree.content, "message": self._message.whole()})
 
-    def _unsaid(self, message: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parts of a whole message that its chunks didn't contain."""
+    def _missing_parts(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parts of a whole message that no chunk contained."""
         known = self._message.whole()
         delta = {key: value for key, value in message.items() if not known.get(key)}
         calls = delta.get("tool_calls") or ()
@@ -620,7 +620,7 @@ def _known_id(call: Mapping[str, Any]) -> Any:
 
 
 def _begins_another_call(call: GrowingBlock, call_id: Any, function: Mapping[str, Any]) -> bool:
-    """Return whether a piece with a name begins another call than the one at its index.
+    """Return whether a piece of a stream begins a new call, although its index belongs to another call.
 
     Some servers give each call the index 0. A new call then has another id; without ids, it has arguments
     although those of the call before are whole.

@@ -90,7 +90,7 @@ def joined(texts: list[str]) -> str:
 
 
 def checked_text(text: Any) -> str:
-    """Return a text.
+    """Return a piece of text, after checking that it is one.
 
     Raises:
         TypeError: it isn't a string.

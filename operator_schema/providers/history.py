@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .. import rounds, tools
+from .. import rounds
 from ..json_values import is_array, is_object, writable_json
 from .answer import CONTAINER, Answer, container_in, renamed_call, without_container
 from .history_checks import check_message, not_for_a_history
 from .rules import OUTPUT, UNNAMED, given_id
 from .sent_messages import SentMessages, sent_messages
 from .tool_forms import renames
-from .wire_format import form_of, text_in
+from .wire_format import form_of, has_id_of, text_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -188,11 +188,7 @@ class HistoryWriter:
 
 def _without_outputs(found: Iterable[Said]) -> tuple[Said, ...]:
     """Return calls or results without those that represent an answer of a wrong type in text."""
-    return tuple([one for one in found if not _id_of(one).startswith(OUTPUT)])
-
-
-def _id_of(one: RawCall | ToolResult) -> str:
-    return one.id if isinstance(one, tools.RawCall) else one.call_id
+    return tuple([one for one in found if not has_id_of(one, OUTPUT)])
 
 
 def sendable(messages: list[Any]) -> list[Any]:

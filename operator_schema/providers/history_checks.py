@@ -89,6 +89,7 @@ def _key_of_response(given: Mapping[str, Any]) -> str | None:
 
 def not_for_a_history(item: object) -> TypeError:
     """Return the error for an object that doesn't belong in a history, with what to give in its place."""
+    message = f"a history must have only strings, messages, turns and answers, not {received(item)}"
     way = ""
     if any(hasattr(item, name) for name in ("role", "choices", "candidates")):  # the object of an SDK
         way = ": answer(response, offer) makes an answer of a response"
@@ -96,7 +97,6 @@ def not_for_a_history(item: object) -> TypeError:
         way = ": a call and its result become a turn when their round is committed"
     if isinstance(item, rounds.Round):
         way = ": run it and commit it: executor.run_sync(round).commit(history)"
-    message = f"a history must have only strings, messages, turns and answers, not {received(item)}"
     return TypeError(message + way)
 
 
@@ -113,15 +113,14 @@ def checked_results(results: Any) -> list[ToolResult]:
     found: list[Any] = list(results) if is_iterable else [results]
     for result in found:
         if not isinstance(result, tools.ToolResult):
-            way = ""
+            message, way = f"results takes what an executor returns, ToolResults, not {received(result)}", ""
             if isinstance(result, rounds.Round):
                 way = ": turn(round.commit(…)) writes a round"
             elif isinstance(result, rounds.Turn):
                 way = ": turn(…) writes it"
             elif isinstance(result, rounds.ToolCall) and result.state == "handled":
                 way = ": give its result"
-            message = f"results takes what an executor returns, ToolResults, not {received(result)}{way}"
-            raise TypeError(message)
+            raise TypeError(message + way)
     return found
 
 

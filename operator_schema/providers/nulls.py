@@ -135,4 +135,4 @@ class _Cleaner:
 
 
 def _no_graph(_class: type[object]) -> None:
-    """Return the graph of a class inside a value of any type, which no strict mode accepts."""
+    """Return no graph for a class: only a value of any type would need one, which no strict mode accepts."""

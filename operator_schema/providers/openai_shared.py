@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..schema.dialect import Dialect
 from ..tools import RawCall
 from .rules import CUSTOM, DATED_FORMATS, ITEMS, NUMBERS, SEARCHED
-from .wire_format import arguments_object
+from .wire_format import arguments_object, has_id_of
 
 if TYPE_CHECKING:
     from ..tools import File, Image, ToolResult
@@ -36,21 +36,21 @@ OpenAI's own SDK warns that both may be refused.
 def custom_call(call_id: str, name: str, text: Any) -> RawCall:
     """Return a call of a custom tool, whose input is text: it becomes the argument `input`.
 
-    If the tool is known, `with_text_keys` uses the name of its parameter instead.
+    If the tool is known, `with_own_forms` uses the name of its parameter instead.
 
     Source: https://platform.openai.com/docs/guides/function-calling#custom-tools
     """
     return RawCall(CUSTOM + call_id, name, {"input": text})  # an id that isn't a string is an error
 
 
-def is_custom(call: RawCall | ToolResult) -> bool:
+def is_custom(one: RawCall | ToolResult) -> bool:
     """Return whether a call, or a result, belongs to a custom tool."""
-    return (call.id if isinstance(call, RawCall) else call.call_id).startswith(CUSTOM)
+    return has_id_of(one, CUSTOM)
 
 
-def is_search(call: RawCall | ToolResult) -> bool:
+def is_search(one: RawCall | ToolResult) -> bool:
     """Return whether a call, or a result, belongs to a search that OpenAI leaves to your program."""
-    return (call.id if isinstance(call, RawCall) else call.call_id).startswith(SEARCHED)
+    return has_id_of(one, SEARCHED)
 
 
 def custom_input(call: RawCall) -> Any:

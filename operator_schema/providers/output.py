@@ -10,7 +10,8 @@ from ..codec.codec import Codec, codec_of
 from ..introspect.nodes import ObjectNode
 from ..message_text import quote
 from .offered_tools import Offered
-from .tool_forms import TakesTools, fits_of, may_require, sent_tools
+from .sent_tools import fits_of, may_require, sent_tools
+from .tool_forms import TakesTools
 from .wire_format import Wanted, Wire
 
 if TYPE_CHECKING:

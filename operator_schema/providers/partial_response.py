@@ -432,7 +432,7 @@ class GrowingInput(_Growing):
     def whole(self) -> Any:
         """Return the present value in the response."""
         if self._given is not None:
-            return self._given
+            return copy_json(self._given)
         text = joined(self._pieces)
         if not text:
             return copy_json(self._first)

@@ -15,7 +15,8 @@ from .answer import (
 from .offered_tools import offered_now
 from .response_json import body_of, check_response_depth
 from .rules import UNNAMED, Features, Rules
-from .tool_forms import check_required, checked_strict, nullable_tools, renames, sent_tools
+from .sent_tools import check_required, checked_strict, nullable_tools, sent_tools
+from .tool_forms import renames
 from .wire_format import Wanted
 
 if TYPE_CHECKING:
@@ -361,7 +362,7 @@ class Provider(Value):
                 own_names = {**own_names, SEARCH: own_search(offered.tools) or SEARCH}
         said = None
         if self.calls_in_text and (names := _callable_tools(offered, own_names)):
-            from .text_calls import HeldText
+            from .held_text import HeldText
 
             said = HeldText(names)
         nullable = nullable_tools(self, offered)

@@ -10,17 +10,8 @@ from ..introspect.input_parts import places_of
 from ..json_values import to_json_text
 from ..message_text import listed, show_path
 from ..token_counts import count_tokens, is_estimate
-from .tool_forms import (
-    STYLE,
-    check_size,
-    dialect_in,
-    fits_of,
-    made_forms,
-    not_deferred,
-    too_long,
-    too_many,
-    wire_keys,
-)
+from .sent_tools import check_size, fits_of, not_deferred, too_long, too_many
+from .tool_forms import STYLE, dialect_in, made_forms, wire_keys
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +21,8 @@ if TYPE_CHECKING:
     from ..schema.request_sizes import Size
     from ..tools import Tool
     from .offered_tools import Offered, Strict
-    from .tool_forms import Fit, TakesTools
+    from .sent_tools import Fit
+    from .tool_forms import TakesTools
 
 Fate: TypeAlias = "Literal['kept', 'refused'] | LossCode"
 

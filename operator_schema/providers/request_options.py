@@ -12,9 +12,10 @@ from ..message_text import as_written, listed, quote, received
 from ..similar_names import nearest, nearest_names
 from ..tools import Tool
 from .openai_shared import SEARCH
+from .sent_tools import sent_tools
 from .special_calls import Grammar, Namespace, found_by, names_found, own_search
 from .streamed_calls import text_key
-from .tool_forms import STYLE, sent_tools, wire_keys
+from .tool_forms import STYLE, wire_keys
 from .wire_format import Wanted
 
 if TYPE_CHECKING:

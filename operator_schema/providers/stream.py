@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..immutable import Value
 from ..json_reading import repeated_key
-from ..json_values import copy_json, is_object
+from ..json_values import is_object
 from ..message_text import excerpt
 from .answer import Answer, ResponseError
 from .response_faults import message_of, what_came
@@ -140,8 +140,10 @@ class Stream(Generic[T]):
         Raises:
             ResponseError: the stream mixes events of different responses.
         """
-        found = self._response()
-        return None if found is None else copy_json(found)
+        try:
+            return self._merger.response()
+        except Exception:  # noqa: BLE001  # any value that came as an index can't be sorted
+            raise ResponseError(self._provider, "the stream mixes events of different responses") from None
 
     def feed(self, piece: Any, /) -> Delta:
         """Take the next piece of the stream.
@@ -160,7 +162,7 @@ class Stream(Generic[T]):
         self._check()
         if self._answers is not None:
             raise ResponseError(self._provider, "the stream has been closed")
-        self._calls.go_on()
+        self._calls.start_piece()
         try:
             # `isinstance` would run code of the piece.
             if issubclass(type(piece), (str, bytes, bytearray)):
@@ -182,7 +184,7 @@ class Stream(Generic[T]):
         """
         self._check()
         if self._answers is None:
-            self._calls.go_on()
+            self._calls.start_piece()
             try:
                 self._take_rest()
                 self._answers = self._whole()
@@ -305,7 +307,7 @@ class Stream(Generic[T]):
         )
 
     def _whole(self) -> tuple[Answer, ...]:
-        response = self._response()
+        response = self.response
         if response is None and self._text is not None and self._text.unknown:
             line = self._text.unknown
             # Joined together, the keys of a dict are one long name.
@@ -324,12 +326,6 @@ class Stream(Generic[T]):
         """Return the answer of a stream that ended before an answer began."""
         nothing = Answer((), "", None, "interrupted", None, ())
         return nothing if self._output is None else self._output.given(nothing)
-
-    def _response(self) -> dict[str, Any] | None:
-        try:
-            return self._merger.response()
-        except Exception:  # noqa: BLE001  # whatever came as an index can't be sorted
-            raise ResponseError(self._provider, "the stream mixes events of different responses") from None
 
 
 _BEGIN_JSON = frozenset('{["-0123456789tfn')

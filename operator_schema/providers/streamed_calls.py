@@ -153,7 +153,7 @@ class StreamedCalls:
         return (codec and text_key(codec)) or "input"
 
     def of_another_answer(self) -> StreamedCalls:
-        """Return a receiver for the calls of another answer in the same response."""
+        """Return an object for the calls of another answer in the same response."""
         return StreamedCalls(self.own_names, self.codecs, self.own_keys, self.nullable)
 
     def adopt(self, others: StreamedCalls) -> None:
@@ -191,8 +191,8 @@ class StreamedCalls:
         """The reasoning so far."""
         return next((found.text for _, found in sorted(self._thoughts.items()) if len(found)), "")
 
-    def go_on(self) -> None:
-        """Start to count new content."""
+    def start_piece(self) -> None:
+        """Forget which text and calls were new, before the next piece comes."""
         self.grown.clear()
         self.said.new.clear()
 

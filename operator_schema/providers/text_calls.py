@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from os import urandom
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .. import tools
-from .growing_text import GrowingText, checked_text
 from .rules import SCOPES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+    from typing import Any
 
     from ..tools import Tool
     from .answer import Answer
@@ -127,108 +127,3 @@ def _log(provider: str) -> None:
         "%s: a call came as text, and is read as a call: the server doesn't know how its model writes calls",
         provider,
     )
-
-
-class HeldText(GrowingText):
-    """A text that may turn out to consist of calls: it isn't shown until that is decided.
-
-    A thought of the model at the beginning is shown at once.
-
-    Args:
-        offered: the names on the wire of the tools that the model may call.
-
-    Attributes:
-        is_held: whether the decision is still open.
-    """
-
-    __slots__ = (
-        "is_held",
-        "_has_thought",
-        "_length_held",
-        "_next_look",
-        "_offered",
-        "_thought_end",
-        "_waiting",
-    )
-
-    def __init__(self, offered: Collection[str]) -> None:
-        super().__init__(between="\n")
-        self.is_held = True
-        self._offered = offered
-        self._waiting: list[tuple[str, Any]] = []
-        self._length_held = self._next_look = 0
-        self._has_thought = False
-        # None while a thought may begin the text; empty if none does, and after its end.
-        self._thought_end: str | None = None
-
-    def add(self, text: Any, part: Any = None) -> None:
-        """Append the next piece, and show the text as soon as it can't be a call any more."""
-        if not self.is_held:
-            super().add(text, part)
-            return
-        self._waiting.append((checked_text(text), part))
-        self._length_held += len(text)
-        if self._length_held >= self._next_look:
-            self._look("".join([piece for piece, _ in self._waiting]))
-
-    def _look(self, text: str) -> None:
-        """Decide about the text that is held back, if that is possible."""
-        begin = text.lstrip()
-        if self._thought_end is None:
-            may_start = any(start.startswith(begin) for start in THOUGHTS)
-            unless = None if may_start else ""
-            self._thought_end = next(
-                (THOUGHTS[start] for start in THOUGHTS if begin.startswith(start)), unless
-            )
-        if self._thought_end:
-            text = self._show_thought(text, self._thought_end)
-        if self._thought_end == "":
-            # A long text is checked only a few times, so that all checks together take linear time.
-            self._next_look = max(len(text) + 1, len(text) * 3 // 2 - _SHORT)
-            if not may_become_calls(text, self._offered):
-                self._show(text)
-
-    def _show(self, text: str) -> None:
-        """Show a text that isn't a call; the model's template may have written the beginning of a thought."""
-        if self._has_thought:
-            self.release()
-            return
-        self._thought_end, self._next_look = _END_ALONE, 0
-        self._look(text)
-
-    def _show_thought(self, text: str, end: str) -> str:
-        """Show a thought, and return the text after it; hold back a possible beginning of its end mark."""
-        before, found, after = text.partition(end)
-        self._has_thought = bool(found)
-        self._thought_end = "" if found else end
-        kept = 0 if found else next(size for size in range(len(end) - 1, -1, -1) if text.endswith(end[:size]))
-        length = len(before) + len(found) - kept
-        self._length_held -= length
-        waiting, self._waiting = self._waiting, []
-        for piece, part in waiting:
-            super().add(piece[:length], part)
-            if piece[length:]:
-                self._waiting.append((piece[length:], part))
-            length = max(length - len(piece), 0)
-        return after
-
-    def release(self) -> None:
-        """Show the text that was held back, since it isn't a call."""
-        if self.is_held:
-            self.is_held = False
-            for text, part in self._waiting:
-                super().add(text, part)
-            self._waiting.clear()
-
-    def drop(self) -> None:
-        """Never show the text, since it consists of calls; a thought before them is shown."""
-        self._look("".join([piece for piece, _ in self._waiting]))
-        self.is_held = False
-        self._waiting.clear()
-
-
-_END_ALONE = "</think>"
-"""The end mark of a thought whose start the template wrote, so that the answer doesn't have it."""
-
-_SHORT = 50
-"""The length up to which a text is checked after each piece."""

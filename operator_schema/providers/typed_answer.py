@@ -14,7 +14,8 @@ from .nulls import without_nulls
 from .output import FINAL, VALUE, alone
 from .property_names import value_with_keys
 from .rules import OUTPUT
-from .tool_forms import nullable_tools, own_keys
+from .sent_tools import nullable_tools
+from .tool_forms import own_keys
 from .wire_format import arguments_text
 
 if TYPE_CHECKING:

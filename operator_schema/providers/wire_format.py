@@ -388,6 +388,11 @@ def unnamed_call(name: str, arguments: Any, start: str = UNNAMED) -> RawCall:
     return RawCall(f"{start}{urandom(12).hex()}", name, arguments)
 
 
+def has_id_of(one: RawCall | ToolResult, start: str) -> bool:
+    """Return whether the id of a call, or of a result's call, has this beginning; see `rules.py`."""
+    return (one.id if isinstance(one, RawCall) else one.call_id).startswith(start)
+
+
 def program_of(found: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the `caller` of a call; None if the model itself made the call, as for most calls."""
     caller = found.get("caller")

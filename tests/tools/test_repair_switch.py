@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from operator_schema import Executor, RawCall, Registry, Reject, Toolset, hook, tool
-from operator_schema.adapters.base import Adapter, Runner
+from operator_schema.adapters.base import Adapter
 from operator_schema.adapters.process import answer, tools_of
+from operator_schema.adapters.runner import Runner
 from operator_schema.errors import DuplicateToolError
 from operator_schema.providers import anthropic, gemini, openai_chat, openai_responses
 from operator_schema.rounds import Hooks

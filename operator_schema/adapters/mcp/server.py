@@ -30,8 +30,9 @@ from ...json_values import is_object, without_surrogates
 from ...message_text import checked_switch, checked_text, class_name_of, kind, received
 from ...rounds import FoundTools, Registry, ToolSearch
 from ...tools import ERROR, INFO, RawCall, ToolResult, write_log
-from ..base import Adapter, Runner
+from ..base import Adapter
 from ..conversions import change_line
+from ..runner import Runner
 from .asking import ElicitedConfirmation, PatientSession
 from .changes import ChangeBus, listening
 from .content import (
