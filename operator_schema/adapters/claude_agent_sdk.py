@@ -11,7 +11,7 @@ with needing("claude_agent_sdk", "claude-agent-sdk 0.2.187 or newer", "claude-ag
 
 from ..lazy import answer_misnamed
 from ..message_text import received
-from .mcp.server import server
+from .mcp.tool_server import server
 
 if TYPE_CHECKING:
     from ..execution import Executor

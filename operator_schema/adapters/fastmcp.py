@@ -33,7 +33,7 @@ from pydantic import PrivateAttr
 from ..lazy import answer_misnamed
 from .mcp.asking import ElicitedConfirmation
 from .mcp.content import checked_structured, described, output_of
-from .mcp.server import answer_of, call
+from .mcp.tool_server import answer_of, call
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

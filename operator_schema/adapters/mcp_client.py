@@ -263,7 +263,9 @@ class ToolList:
         self.home = current_backend().home()
         self._prefix = prefix
         self._chosen = only if callable(only) else None
-        self._names = None if only is None or callable(only) else frozenset(_names(only))
+        self._names = (
+            None if only is None or callable(only) else frozenset([only] if isinstance(only, str) else only)
+        )
         self._options = options
 
     def log_left_out(self, name: str, why: Exception) -> None:
@@ -603,10 +605,6 @@ async def described_tools(source: str | Sequence[str]) -> list[dict[str, Any]]:
     items = [{key: value for key, value in each.items() if value is not None} if is_object(each) else each
              for each in found]  # fmt: skip
     return list({to_json_text(each): each for each in items}.values())
-
-
-def _names(only: Collection[str]) -> Collection[str]:
-    return [only] if isinstance(only, str) else only
 
 
 def check_there(wanted: Collection[str], names: Collection[str], whose: str = "the server") -> None:

@@ -13,7 +13,6 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(message, name="mcp") from None
 
 from ...lazy import lazy_names
-from .server import server as server  # import it now, since the module has the same name
 
 if TYPE_CHECKING:
     from .code_mode import program_tools as program_tools
@@ -24,13 +23,14 @@ if TYPE_CHECKING:
     from .http import serve_http as serve_http
     from .resources_and_prompts import read_prompts as read_prompts
     from .resources_and_prompts import read_resources as read_resources
-    from .server import Handlers as Handlers
-    from .server import handlers as handlers
-    from .server import server_of as server_of
     from .stdio import opening_request as opening_request
     from .stdio import serve as serve
     from .stdio import serve_stdio as serve_stdio
     from .stdio import taken_streams as taken_streams
+    from .tool_server import Handlers as Handlers
+    from .tool_server import handlers as handlers
+    from .tool_server import server as server
+    from .tool_server import server_of as server_of
 else:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
@@ -39,10 +39,9 @@ else:
             ".gateway_chain": "gateways_above note_gateways_above started_below",
             ".http": "Address serve_http",
             ".resources_and_prompts": "read_prompts read_resources",
-            ".server": "Handlers handlers server_of",
             ".stdio": "opening_request serve serve_stdio taken_streams",
+            ".tool_server": "Handlers handlers server server_of",
         },
     )
-    __all__ += ["server"]
 
 del mcp_types

@@ -112,7 +112,7 @@ class ChangeBus:
 
         return unsubscribe
 
-    async def watch_connection(self, ctx: Ctx, _: types.NotificationParams | None = None) -> None:
+    async def watch_connection(self, ctx: Ctx) -> None:
         """Tell one client about changes, as the handler of `notifications/initialized`.
 
         It runs until the connection ends: the SDK then cancels the tasks of the connection.
@@ -144,22 +144,19 @@ class ChangeBus:
             self._connections.discard(id(client))
             unsubscribe()
 
-    def add_uri(self, ctx: Ctx, uri: str) -> bool:
-        """Subscribe the client of a request to changes of a resource; return whether it is new.
+    def add_uri(self, ctx: Ctx, uri: str) -> None:
+        """Subscribe the client of a request to changes of a resource.
 
         Raises:
             MCPError: the client has subscribed to too many resources.
         """
         known = self._uris.of(ctx)
-        if uri in known:
-            return False
-        if len(known) >= MOST_SUBSCRIPTIONS:
+        if uri not in known and len(known) >= MOST_SUBSCRIPTIONS:
             message = (
                 f"a client can subscribe to at most {MOST_SUBSCRIPTIONS:,} resources: unsubscribe from others"
             )
             raise MCPError(types.INVALID_PARAMS, message)
         known.add(uri)
-        return True
 
     def remove_uri(self, ctx: Ctx, uri: str) -> bool:
         """Stop telling the client about changes of a resource; return whether it was told before."""

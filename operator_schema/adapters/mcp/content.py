@@ -220,7 +220,7 @@ def native_answer(
         return value
     if not isinstance(value, types.CallToolResult):
         try:
-            value = _answer_of(value) if _is_answer(value) else types.CallToolResult(content=blocks_of(value))
+            value = _answer_of(value)
         except Exception as error:  # noqa: BLE001  # an object of a framework may read a file only now
             return _not_shown(name, error)
     data = value.structured_content
@@ -235,13 +235,11 @@ def native_answer(
     return value.model_copy(update={"structured_content": data})
 
 
-def _is_answer(value: object) -> bool:
-    """Return whether a value is a result of fastmcp, which has the fields of a protocol result."""
-    return type(value).__name__ == "ToolResult" and hasattr(value, "structured_content")
-
-
 def _answer_of(value: Any) -> types.CallToolResult:
-    return types.CallToolResult(
+    """Return an object of a framework as a result of the protocol."""
+    if type(value).__name__ != "ToolResult" or not hasattr(value, "structured_content"):
+        return types.CallToolResult(content=blocks_of(value))
+    return types.CallToolResult(  # a result of fastmcp, which has the same fields
         content=value.content,
         structured_content=value.structured_content,
         is_error=bool(getattr(value, "is_error", False)),

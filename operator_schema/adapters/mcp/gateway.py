@@ -26,8 +26,8 @@ from .gateway_chain import check_depth, is_circle, path_in, with_path, without_p
 from .generations import PerClient, client_of, connected_client
 from .resource_owners import Owners
 from .resources_and_prompts import page_of
-from .server import handlers, server_of
 from .server_behind import ServerBehind, check_function, check_seconds, servers_behind
+from .tool_server import handlers, server_of
 from .watched_resources import ResourceWatcher, Watches
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ..base import Tools
     from ..mcp_connection import Source
     from .behind_connection import Connection
-    from .server import Handlers, ToolServer
+    from .tool_server import Handlers, ToolServer
 
     Ctx: TypeAlias = ServerRequestContext[Any, Any]
 

@@ -20,8 +20,8 @@ from mcp.shared.message import SessionMessage
 
 from ...processes import kept_from_children
 from . import stdio_lines
-from .server import server
 from .stdio_lines import UnreadableLine, message_of
+from .tool_server import server
 
 if TYPE_CHECKING:
     from collections.abc import Generator

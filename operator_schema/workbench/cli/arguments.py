@@ -346,7 +346,7 @@ class TargetCommand(click.Command):
         """Return its options, and those of the function, that begin with a word."""
         target = ctx.params.get(self.params[0].name or "")
         if isinstance(target, ObjectName) and _FACTORY not in ctx.meta:
-            ctx.meta[_FACTORY] = find_factory(target, show_traceback=False)
+            ctx.meta[_FACTORY] = find_factory(target)
         return super().shell_complete(ctx, incomplete)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -385,7 +385,7 @@ class TargetCommand(click.Command):
         if isinstance(target, str):
             return  # a server has no function in this process
         try:
-            ctx.meta[_FACTORY] = find_factory(target, show_traceback=False)
+            ctx.meta[_FACTORY] = find_factory(target)
         except (SchemaError, WrongUse):
             if is_needed:
                 raise  # without the target, the options aren't known

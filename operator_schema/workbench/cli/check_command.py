@@ -122,7 +122,9 @@ def check(
     checked = _check_targets(targets, show_traceback=show_traceback)
     if checked.is_empty:
         return WrongUse.exit_code
-    chosen = [getattr(provider_table, name) for name in (_PROVIDERS if "all" in names else _once(names))]
+    chosen = [
+        getattr(provider_table, name) for name in (_PROVIDERS if "all" in names else dict.fromkeys(names))
+    ]
     found = _findings(checked, chosen, strict=strict)
     counted = levels_from(_LEVELS, fail_on)
     visible = {*levels_from(_LEVELS, level), *counted}
@@ -196,10 +198,6 @@ class _CheckedTarget(NamedTuple):
     def is_empty(self) -> bool:
         """Whether there is nothing to report."""
         return not self.subjects and not self.findings
-
-
-def _once(names: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(names))
 
 
 def _merged(parts: Sequence[_CheckedTarget]) -> _CheckedTarget:
@@ -442,14 +440,13 @@ def _write_costs(out: Printer, costs: Sequence[_Costs]) -> None:
     titles = [escape(cost.provider or "tokens") for cost in costs]
     first = costs[0].tools
     names = sorted(first, key=lambda name: -max([cost.tools[name] or 0 for cost in costs]))
-    rows = [[escape(name), *[_shown_cost(cost.tools[name]) for cost in costs]] for name in names]
+    rows = [
+        [escape(name), *["refused" if (cost := one.tools[name]) is None else f"{cost:,}" for one in costs]]
+        for name in names
+    ]
     about = "an estimate" if is_estimate() else "by tiktoken"
     rows.append([f"all ({about})", *[f"{cost.total:,}" for cost in costs]])
     out.table(["tool", *titles], rows, frozenset(titles))
-
-
-def _shown_cost(cost: int | None) -> str:
-    return "refused" if cost is None else f"{cost:,}"
 
 
 def _data(

@@ -135,7 +135,11 @@ def complete(app: click.Command, program: str, shell: str) -> str:
     with suppress(BaseException), redirect_stdout(sys.stderr), _limited():
         line = _Line(os.environ.get("COMP_WORDS", ""))
         found = ShellComplete(app, {}, program, "").get_completions(line.words[1:-1], line.words[-1])
-        lines = [_line_of(item, shell, line) for item in found[:_MOST] if _is_printable(item)]
+        lines = [
+            _line_of(item, shell, line)
+            for item in found[:_MOST]
+            if item.type in {"file", "dir"} or str(item.value).isprintable()
+        ]
     return "\n".join(lines)
 
 
@@ -156,10 +160,6 @@ def _limited() -> Generator[None]:
     finally:
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
-
-
-def _is_printable(item: CompletionItem[Any]) -> bool:
-    return item.type in {"file", "dir"} or str(item.value).isprintable()
 
 
 def _line_of(item: CompletionItem[Any], shell: str, line: _Line) -> str:

@@ -30,87 +30,19 @@ _KEYS = (*_RESTRICTING, "command", "args", "env", "cwd", "url", "headers", "type
 _LISTS = ("mcpServers", "servers")
 """Keys of the file for its servers, in the spelling of most clients and of VS Code."""
 
-_OF_CLIENTS = [
-    "name",
-    "displayName",
-    "label",
-    "title",
-    "description",
-    "version",
-    "icon",
-    "icons",
-    "note",
-    "notes",
-    "comment",
-    "comments",
-    "tags",
-    "category",
-    "author",
-    "homepage",
-    "repository",
-    "documentation",
-    "docs",
-    "config",
-    "configuration",
-    "settings",
-    "metadata",
-    "transport",
-    "transportType",
-    "protocol",
-    "gallery",
-    "source",
-    "registry",
-    "id",
-    "key",
-    "timeout",
-    "timeouts",
-    "startupTimeout",
-    "startupTimeoutSec",
-    "startupTimeoutMs",
-    "toolTimeoutSec",
-    "initTimeout",
-    "requestTimeout",
-    "connectTimeout",
-    "readTimeout",
-    "retry",
-    "retries",
-    "maxRetries",
-    "reconnect",
-    "autoApprove",
-    "autoApproval",
-    "autoApproveTools",
-    "approveAll",
-    "alwaysApprove",
-    "autoAllow",
-    "alwaysAllow",
-    "allowAll",
-    "alwaysAllowTools",
-    "trust",
-    "trusted",
-    "envFile",
-    "dev",
-    "watchPaths",
-    "debug",
-    "log",
-    "logLevel",
-    "oauth",
-    "auth",
-    "authorization",
-    "authProviderType",
-    "bearerTokenEnvVar",
-    "scopes",
-    "clientId",
-    "instructions",
-    "required",
-    "priority",
-    "autoStart",
-    "autoConnect",
-    "scope",
-    "inputs",
-]
+_OF_CLIENTS = (
+    "name displayName label title description version icon icons note notes comment comments tags category "
+    "author homepage repository documentation docs config configuration settings metadata transport "
+    "transportType protocol gallery source registry id key timeout timeouts startupTimeout startupTimeoutSec "
+    "startupTimeoutMs toolTimeoutSec initTimeout requestTimeout connectTimeout readTimeout retry retries "
+    "maxRetries reconnect autoApprove autoApproval autoApproveTools approveAll alwaysApprove autoAllow "
+    "alwaysAllow allowAll alwaysAllowTools trust trusted envFile dev watchPaths debug log logLevel "
+    "oauth auth authorization authProviderType bearerTokenEnvVar scopes clientId instructions required "
+    "priority autoStart autoConnect scope inputs"
+)
 """Keys of a server that clients read, and that restrict nothing: they are ignored."""
 
-_IGNORED = frozenset(map(fold, _OF_CLIENTS))
+_IGNORED = frozenset(map(fold, _OF_CLIENTS.split()))
 _EMPTY: tuple[object, ...] = (None, "", [], {})
 """Values with which an unknown key asks for nothing."""
 

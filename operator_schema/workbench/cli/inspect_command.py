@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
     Follow: TypeAlias = Callable[[inspector.Inspector, Printer], AbstractAsyncContextManager[None]]
 
-_NEEDED = {"starlette", "uvicorn"}
 _FOR_A_STORE = {"secret_env": "--secret-env", "secret_file": "--secret-file", "by": "--as"}
 
 
@@ -107,9 +106,8 @@ def inspect_tools(outputs: tuple[Printer, Printer], /, target: ObjectName | str,
     if isinstance(target, str) and options["context"] is not None:
         message = "--context is for your own tools: a server has what it needs"
         raise WrongUse(message)
-    with extra_needed(
-        _NEEDED, "inspect needs starlette and uvicorn: pip install 'operator-schema[inspector]'"
-    ):
+    needed = "inspect needs starlette and uvicorn: pip install 'operator-schema[inspector]'"
+    with extra_needed({"starlette", "uvicorn"}, needed):
         import_module("..inspector.app", __package__)
     options["given"] = given_to_factory(click.get_current_context())
     kept = _kept(options)
@@ -133,21 +131,24 @@ def _kept(options: Mapping[str, Any]) -> dict[str, Any]:
     if calls is not None and not calls.is_file():
         message = f"--calls: there is no file {escape(str(calls))}"
         raise WrongUse(message)
+    if calls is not None:
+        _used("calls", check_has_calls, calls)
+    tried = _used("tried", TriedCalls, options["tried"])
+    return {"tried": tried, "recorded": calls, "by": options["by"], "store": _store(options)}
+
+
+def _used(option: str, use: Callable[[Any], Any], file: Path | None) -> Any:
+    """Use the file of an option.
+
+    Raises:
+        WrongUse: the file can't be used.
+    """
     try:
-        if options["calls"] is not None:
-            check_has_calls(options["calls"])
+        return use(file)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        message = f"--calls {escape(str(options['calls']))} can't be used: {escape(str(why))}"
+        message = f"--{option} {escape(str(file))} can't be used: {escape(str(why))}"
         raise WrongUse(message) from None
-    try:
-        tried = TriedCalls(options["tried"])
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        message = f"--tried {escape(str(options['tried']))} can't be used: {escape(str(reason))}"
-        raise WrongUse(message) from None
-    kept = {"tried": tried, "recorded": options["calls"], "by": options["by"]}
-    return {**kept, "store": _store(options)}
 
 
 def _store(options: Mapping[str, Any]) -> Store | None:
@@ -157,11 +158,7 @@ def _store(options: Mapping[str, Any]) -> Store | None:
         WrongUse: it can't be used, or another option has no meaning without it.
     """
     if options["store"] is None:
-        for name, option in (
-            ("secret_env", "--secret-env"),
-            ("secret_file", "--secret-file"),
-            ("by", "--as"),
-        ):
+        for name, option in _FOR_A_STORE.items():
             if options[name] is not None:
                 message = f"{option} is for --store"
                 raise WrongUse(message)

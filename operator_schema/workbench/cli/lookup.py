@@ -269,17 +269,16 @@ def _check_is_one(found: object, target: ObjectName) -> None:
     raise WrongUse(message)
 
 
-def find_factory(target: ObjectName, *, show_traceback: bool) -> Factory | None:
+def find_factory(target: ObjectName) -> Factory | None:
     """Return the function that makes the tools of a target; None if there is none.
 
     Args:
         target: as for `find_tools` or `find_tool`.
-        show_traceback: as for `load_module`.
 
     Raises:
         WrongUse: the module doesn't exist.
     """
-    found: Any = load_module(target.module, show_traceback=show_traceback, path=target.path)
+    found: Any = load_module(target.module, show_traceback=False, path=target.path)
     steps = [step for step in target.path.split(".") if step]
     if not steps or not _defines(found, target.path):
         return factory_in(attribute_in(found, _OFFERED))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 from uuid import uuid4
 
 import click
@@ -17,9 +17,7 @@ from ..compare.replay_report import by_example, replay_page
 from .arguments import TARGETS, NearChoice, complete_files, complete_target, json_option, traceback_option
 from .module_loading import WrongUse
 from .output import Printer, count
-from .sources import (
-    tool_source,
-)
+from .sources import tool_source
 from .text_files import replace_file
 
 if TYPE_CHECKING:
@@ -193,7 +191,11 @@ def _size_of(files: list[str]) -> int | None:
 def _write_replay(out: Printer, found: Replay) -> None:
     for place in found.broken[:_SHOWN]:
         out.line(f"broken: {escape(clip(place, _TEXT))}", "red")
-    rows = [_replay_row(name, counts) for name, counts in sorted(found.tools.items()) if counts.calls]
+    rows = [
+        (escape(name), *[f"{each:,}" for each in (of.calls, of.fits, of.repaired, of.fails)])
+        for name, of in sorted(found.tools.items())
+        if of.calls
+    ]
     if rows:
         out.table(_TITLES, rows, _NUMBERS)
     for name, counts in sorted(found.tools.items()):
@@ -210,11 +212,6 @@ def _write_replay(out: Printer, found: Replay) -> None:
     hidden = f", {found.redacted:,} not known: values are redacted" if found.redacted else ""
     line = f"{count(found.calls, 'call')}: {fits:,} fit, {repaired:,} if repaired, {found.fails:,} fail"
     out.line(f"{line}{hidden}")
-
-
-def _replay_row(name: str, counts: ToolCounts) -> tuple[str, ...]:
-    numbers: list[Any] = [counts.calls, counts.fits, counts.repaired, counts.fails]
-    return (escape(name), *[f"{number:,}" for number in numbers])
 
 
 def _write_faults(out: Printer, name: str, counts: ToolCounts) -> None:

@@ -151,18 +151,15 @@ def store(ctx: click.Context, /, database: str, action: str, words: tuple[str, .
     except StoreError as error:
         if error.code in _UNUSABLE:
             raise WrongUse(str(error)) from None
-        return _failed(ctx.obj[1], error)
+        ctx.obj[1].report("", with_secret_option(error))
+        return 1
     except (DecodeError, EncodeError, RestoreError, RoundError, ToolError) as error:
-        return _failed(ctx.obj[1], error)
+        ctx.obj[1].report("", with_secret_option(error))
+        return 1
     except ValueError as error:  # an option has a value that no store takes, such as an empty name
         raise WrongUse(str(error)) from None
     finally:
         opened.close()
-
-
-def _failed(err: Printer, error: Exception) -> int:
-    err.report("", with_secret_option(error))
-    return 1
 
 
 def _check_use(ctx: click.Context, action: str, chosen: _Action, words: tuple[str, ...]) -> None:
@@ -238,7 +235,9 @@ def _transcript(request: _Request) -> int:
     taken = [one.id for one in request.store.stuck() if one.conversation == name]
     rounds = [request.store.find(round_id) for round_id in (*waiting, *taken)]
     if not items and not rounds:
-        request.err.report("", f"there is nothing of {shown_name(name)} in the store{_near(request, name)}")
+        near = nearest(name, request.store.transcripts())
+        hint = f"; did you mean {shown_name(near)}?" if near else ""
+        request.err.report("", f"there is nothing of {shown_name(name)} in the store{hint}")
         return 1
     if request.options["as_json"]:
         found = [{"turn": as_json(one)} if isinstance(one, Turn) else one for one in items]
@@ -259,12 +258,6 @@ def _lines_of(store: Store, item: Any) -> list[str]:
 
 def _calls(item: Any, tool: str) -> bool:
     return isinstance(item, Turn) and any(call.name == tool for call in item.calls)
-
-
-def _near(request: _Request, name: str) -> str:
-    """Return a hint at the conversation that was probably meant."""
-    near = nearest(name, request.store.transcripts())
-    return f"; did you mean {shown_name(near)}?" if near else ""
 
 
 # --- actions that decide -------------------------------------------------------------------------

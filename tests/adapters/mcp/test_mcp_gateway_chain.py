@@ -23,8 +23,8 @@ from operator_schema.adapters.mcp.gateway_chain import (
     path_in,
     started_below,
 )
-from operator_schema.adapters.mcp.server import handlers, server_of
 from operator_schema.adapters.mcp.stdio import opening_request
+from operator_schema.adapters.mcp.tool_server import handlers, server_of
 
 VARIABLE = "OPERATOR_SCHEMA_GATEWAYS"
 KEY = "operator-schema/gateways"

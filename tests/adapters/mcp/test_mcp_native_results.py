@@ -15,7 +15,7 @@ from mcp.server.mcpserver import Image as McpImage
 from operator_schema import Codec, Executor, RawCall, Registry, RunNormally, tool
 from operator_schema.adapters.mcp import server
 from operator_schema.adapters.mcp.content import blocks_of
-from operator_schema.adapters.mcp.server import _outcome
+from operator_schema.adapters.mcp.tool_server import _outcome
 from operator_schema.adapters.mcp_client import tools_from
 from operator_schema.content import Image
 

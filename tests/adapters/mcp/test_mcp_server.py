@@ -35,7 +35,7 @@ from patience import LONGEST_WAIT
 from operator_schema import CallError, Executor, NeedsInput, Registry, Toolset, skip, tool
 from operator_schema.adapters.mcp import asking, handlers, server
 from operator_schema.adapters.mcp.changes import ChangeBus
-from operator_schema.adapters.mcp.server import server_of as server_from
+from operator_schema.adapters.mcp.tool_server import server_of as server_from
 from operator_schema.content import Audio, File, Image, Resource
 from operator_schema.rounds import ToolSearch
 from operator_schema.tools import document_tool

@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.usefixtures("quick_probes"),
 ]
 
-for name in ("adapters.mcp.server", "tools.content"):
+for name in ("adapters.mcp.tool_server", "tools.content"):
     import_module(f"operator_schema.{name}")  # what a run of pytester loads first is loaded anew after it
 
 SERVER = Path(__file__).with_name("notes_server.py")

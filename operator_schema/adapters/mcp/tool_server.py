@@ -536,12 +536,12 @@ class Handlers:
         except ToolNotFoundError:
             return None
 
-    async def initialized(self, ctx: Ctx, params: types.NotificationParams | None = None) -> None:
+    async def initialized(self, ctx: Ctx, _: types.NotificationParams | None = None) -> None:
         """Tell a client before 2026-07-28 about changes, as the handler of `notifications/initialized`.
 
         It runs until the connection ends.
         """
-        await self.changes.watch_connection(ctx, params)
+        await self.changes.watch_connection(ctx)
 
     async def listen(
         self, ctx: Ctx, params: types.SubscriptionsListenRequestParams
