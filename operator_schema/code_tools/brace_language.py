@@ -103,7 +103,7 @@ class BraceLanguage(Language):
         return self.grammar
 
     def prepared(self, source: bytes) -> bytes:
-        """Replace what the grammar can't read by spaces; the text keeps its length."""
+        """Replace text that the grammar can't read with spaces, so that its length stays the same."""
         return source
 
     def fields(self, source: bytes) -> list[TypeField]:

@@ -135,7 +135,7 @@ class Places:
             self._read, self._ahead = end, None
 
     def _begin(self, at: int) -> int:
-        """Return where to begin reading in order to know whether `at` is in a string."""
+        """Return the nearest place before `at` that is certainly code, where reading can begin."""
         place = self._before(at)
         if place < 0:
             return 0

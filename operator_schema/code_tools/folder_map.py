@@ -25,7 +25,7 @@ _FOR_NOTE = 120
 
 
 def map_folder(index: Index, path: str, tokens: int) -> Overview:
-    """Return a map of a folder or file, with the names first that most files use.
+    """Return a map of a folder or file: its types and functions, the most used first.
 
     Args:
         index: to look in.
@@ -82,7 +82,7 @@ def _folder_lines(files: list[SourceFile], path: str) -> Iterator[str]:
 
 
 def _rank_declarations(index: Index, files: list[SourceFile]) -> list[FoundDeclaration]:
-    """List the types and functions of some files, with the names first that most files contain."""
+    """Sort the types and functions of some files, the most used first."""
     found = [
         FoundDeclaration(file, declaration)
         for file in files

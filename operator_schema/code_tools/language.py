@@ -244,7 +244,7 @@ class Language:
         return False
 
     def passed_on(self, base: str) -> Collection[str] | None:
-        """Return the members that a type of the language's own library gives to others; None if unknown.
+        """Return the members that subtypes get from a type of the language's own library; None if unknown.
 
         Args:
             base: full name of the type, with dots.
@@ -264,7 +264,7 @@ BRACKETS = r"[\[\](){}]"
 
 
 def lexer(hidden: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return what `Language` calls `hidden` and `tokens`, for an expression of strings and comments."""
+    """Compile an expression for strings and comments into the patterns `hidden` and `tokens`."""
     flags = re.DOTALL | re.VERBOSE
     return re.compile(hidden, flags), re.compile(f"{hidden} | {BRACKETS}", flags)
 
@@ -295,9 +295,9 @@ def language_of(path: str) -> Language | None:
 
 
 def known_language(path: str) -> Language:
-    """Return the language of a file that is in an index, so that it is known to have one."""
+    """Return the language of a file in an index."""
     language = language_of(path)
-    assert language is not None  # noqa: S101  # as said
+    assert language is not None  # noqa: S101  # only such files are read
     return language
 
 

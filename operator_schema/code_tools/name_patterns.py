@@ -1,4 +1,4 @@
-"""How are names found quickly that match a pattern?"""
+"""How are the names that match a pattern found quickly?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is the answer to a pattern of names?"""
+"""Which declarations have names that match a pattern, and if none do, why?"""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def _reason_for_nothing(
         return "not understood", hint
     if path and not any(True for _ in index.at(path)):
         return path_problem(index, path)
-    note = f"No declared name fits: a pattern is of a whole name, so try *{names.strip('*')}*."
+    note = f"No declared name matches: a pattern must match the whole name, so try *{names.strip('*')}*."
     return "not declared", f"{note} {unread_note(index)}".strip()
 
 

@@ -104,7 +104,7 @@ def parse_tree(package: str, source: bytes) -> Node:
 
 
 def _parsed_in_time(make: Callable[[], Parser], source: bytes) -> Node:
-    """Parse a text within its time; the parser is freed here, because that takes stack."""
+    """Parse a text within a time limit; freeing the parser takes stack, so it is freed here."""
     end = time.thread_time() + _SECONDS + len(source) * _SECONDS_A_BYTE
     look = time.monotonic()
     reader = _TextReader(source, _MOST_READ + len(source) // _BYTES_A_READ)

@@ -1,4 +1,4 @@
-"""What does a patch do to a code base: does it fit, what does it break, and what vanishes?"""
+"""Does a patch fit a code base, and what does it break?"""
 
 from __future__ import annotations
 
@@ -186,7 +186,7 @@ def _new_errors(change: _FileChange, language: Language) -> tuple[list[SyntaxPro
     except SlowParseError:
         return [], "It takes too long to parse, so it wasn't checked."
     new = [one for (_, line), one in found.items() if (one.message, line) not in before]
-    return new, "It can't be read wholly, as before the patch." if found and not new else ""
+    return new, "A part of it can't be read, as before the patch." if found and not new else ""
 
 
 def _errors_by_line(source: bytes, language: Language) -> dict[tuple[str, str], SyntaxProblem]:

@@ -266,11 +266,11 @@ def _read_function(source: bytes, node: Node, whole: Node, owner: str) -> Declar
 def _declare_node(source: bytes, node: Node, whole: Node, owner: str, kind: Kind) -> Declaration:
     field = node.child_by_field_name
     name, body = field("name"), field("body")
-    said = "" if name is None else text_in(source, name)
+    text = "" if name is None else text_in(source, name)
     last = field("return_type") or field("parameters") or field("superclasses") or field("type_parameters")
     head = Span(node.start_byte, (last or name or node).end_byte)
     place = NodePlace(owner, doc=NOWHERE if body is None else _find_docstring(body), start=whole.start_byte)
-    return declare(node, said, kind, place, head=head)
+    return declare(node, text, kind, place, head=head)
 
 
 def _last_part(source: bytes, node: Node) -> str:
@@ -351,10 +351,10 @@ def _makes_type(source: bytes, value: Node | None) -> bool:
 def _annotated_kind(source: bytes, assignment: Node) -> Kind | None:
     """Return the kind of a name by its annotation; None if its upper or lower case decides."""
     annotation = assignment.child_by_field_name("type")
-    said = "" if annotation is None else text_in(source, annotation)
-    if said.endswith("TypeAlias"):
+    text = "" if annotation is None else text_in(source, annotation)
+    if text.endswith("TypeAlias"):
         return "type"
-    return "const" if said.partition("[")[0].rpartition(".")[2] == "Final" else None
+    return "const" if text.partition("[")[0].rpartition(".")[2] == "Final" else None
 
 
 def _read_alias(source: bytes, node: Node, owner: str) -> Iterator[Declaration]:
@@ -381,18 +381,18 @@ def _read_imports(source: bytes, node: Node) -> Iterator[Import]:
             name, alias = part.child_by_field_name("name") or part, part.child_by_field_name("alias")
         elif part.type != "dotted_name":
             continue
-        said = text_in(source, name)
-        known = said if alias is None else text_in(source, alias)
-        shown = said if alias is None else f"{said} as {known}"
+        text = text_in(source, name)
+        known = text if alias is None else text_in(source, alias)
+        shown = text if alias is None else f"{text} as {known}"
         if origin is None:
             # `import a.b` makes `a` known.
             yield Import(
-                known if alias else said.partition(".")[0],
-                said if alias else said.partition(".")[0],
+                known if alias else text.partition(".")[0],
+                text if alias else text.partition(".")[0],
                 f"import {shown}",
             )
         else:
-            joined = f"{base}{said}" if base.endswith(".") else f"{base}.{said}"
+            joined = f"{base}{text}" if base.endswith(".") else f"{base}.{text}"
             yield Import(known, joined, f"from {base} import {shown}")
 
 

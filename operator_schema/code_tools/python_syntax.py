@@ -217,7 +217,7 @@ def _problem_of(error: SyntaxError, code: str, text: str) -> SyntaxProblem:
     """Move a problem from the text without indentation to the code as it was written."""
     message = error.msg or "invalid syntax"
     line, column = error.lineno or 1, max(error.offset or 1, 1)
-    suggestion = next((hint for said, hint in _SUGGESTED if said in message), None)
+    suggestion = next((hint for part, hint in _SUGGESTED if part in message), None)
     read = text.split("\n")[line - 1 : line]
     line += code[: code.find(text)].count("\n") if text in code else 0
     written = code.split("\n")[line - 1 : line]
@@ -249,16 +249,16 @@ def _remove_error(text: str, error: SyntaxError, context: Context, tokens: re.Pa
         return balanced
     lines = text.split("\n")
     row = min(max((error.lineno or 1) - 1, 0), len(lines) - 1)
-    said = error.msg or ""
-    empty = _BLOCK_ON.match(said)
+    message = error.msg or ""
+    empty = _BLOCK_ON.match(message)
     if empty is not None:
         return _replace_statement(
             lines, _continued_rows(text, lines, tokens), int(empty[1]) - 1, is_empty=True
         )
-    if "unexpected indent" in said:  # what comes before it becomes the head of a block
+    if "unexpected indent" in message:  # what comes before it becomes the head of a block
         above = _row_above(lines, row)
         return text if above is None else _replace_row(lines, above, f"{_margin(lines[above])}while 1:")
-    if "unindent does not match" in said:
+    if "unindent does not match" in message:
         above = _row_above(lines, row)
         return text if above is None else _replace_row(lines, row, f"{_margin(lines[above])}pass")
     return _replace_statement(lines, _continued_rows(text, lines, tokens), row, is_empty=False)

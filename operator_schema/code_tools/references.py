@@ -214,7 +214,7 @@ class _Seeker:
 
     @cached_property
     def _is_embedded(self) -> bool:
-        """Whether a struct of Go embeds the target: the name of the type is then also one of a field."""
+        """Whether a struct of Go embeds the target, so that a field has the name of the type."""
         return (
             self._target.declaration.kind in TYPES
             and self._target.file.path.endswith(".go")
@@ -247,7 +247,7 @@ class _Seeker:
             yield Reference(file, places.line(at), inside, certainty, places.text(at))
 
     def _is_declaration(self, file: SourceFile, around: list[Declaration], at: int, places: Places) -> bool:
-        """Return whether a place is the name of a declaration, of the target or of another one."""
+        """Return whether a place is the name in a declaration; those of other declarations are counted."""
         for one in reversed(around):
             if one.name != self._name or at >= (one.head.end or one.whole.end):
                 continue
@@ -326,7 +326,7 @@ class _Seeker:
         text = None if function is None else self._text_of_function(file, source, function)
         if text is not None and text.binds(self._name):
             way = self._resolver.meant(file, self._name) or self._declared_around(file, around)
-            may_be = text.takes_apart(self._name) if way is None else self._is_target(way.found)
+            may_be = text.destructures(self._name) if way is None else self._is_target(way.found)
             return "likely" if may_be else None
         inside = [] if text is None else text.imports(self._name)
         way = (
@@ -339,7 +339,7 @@ class _Seeker:
             return self._certainty_of_way(way)
         may_be = (
             (self._owner is not None and file.language.has_plain_members)
-            or (text is not None and text.takes_apart(self._name))
+            or (text is not None and text.destructures(self._name))
             or self._may_lead_to_target(file, self._name, inside)
         )
         return self._certainty_of_import(file, around) or ("likely" if may_be else None)
@@ -407,7 +407,7 @@ class _Seeker:
         if found is not None and text is not None and is_method and first in self._resolver.own_names(found):
             way = self._resolver.method(file, found.declaration.owner, self._name)
             sure = self._certainty_of_way(way) if way is not None else unsure
-            return sure and "likely" if text.takes_again(first) else sure
+            return sure and "likely" if text.is_parameter_twice(first) else sure
         if text is not None and b"::" not in chain[0] and text.binds(first):
             kind = text.type_of(first)
             way = (

@@ -163,27 +163,27 @@ class Resolver:
         return self._find_in_module(files, parts, 0)
 
     def without_source(self, name: str) -> str:
-        """Describe a module without source from which a module imports all names; empty if there is none."""
+        """Describe an import of all names of a module that has no source here; empty if there is none."""
         parts = name.split(".")
         for place in range(len(parts) - 1, 0, -1):
             waiting = list(islice(self._index.modules.ending(".".join(parts[:place])), 3))
-            for module in waiting:  # it grows by what these take all names from
-                for file in self._index.of_module(module):
-                    if not file.language.module_is_namespace:
-                        continue
-                    for one in self._imports_by_name(file).get("*", ()):
-                        if one.target.startswith(_OF_THIS_CRATE):
-                            continue
-                        target = file.language.import_target(one.target, file.path)
-                        known = [found for found, _ in self._index.modules.imported(target, file.path)]
-                        if not known:
-                            return (
-                                f"{file.path} takes all of {target or one.target}, which has no source here"
-                            )
-                        waiting += [
-                            found for found in known[:1] if found not in waiting and len(waiting) < _MOST_WAYS
-                        ]
+            for module in waiting:  # it grows by the modules from which these import all names
+                for file, one in self._star_imports(module):
+                    target = file.language.import_target(one.target, file.path)
+                    known = [found for found, _ in self._index.modules.imported(target, file.path)]
+                    if not known:
+                        source = target or one.target
+                        return f"{file.path} imports all names of {source}, which has no source here"
+                    if known[0] not in waiting and len(waiting) < _MOST_WAYS:
+                        waiting.append(known[0])
         return ""
+
+    def _star_imports(self, module: str) -> Iterator[tuple[SourceFile, Import]]:
+        """Yield the imports of all names in the files of a module."""
+        for file in self._index.of_module(module):
+            for one in self._imports_by_name(file).get("*", ()) if file.language.module_is_namespace else ():
+                if not one.target.startswith(_OF_THIS_CRATE):
+                    yield file, one
 
     def outer_bases(self, name: str) -> Iterator[tuple[FoundDeclaration, str]]:
         """Yield the types of a name, each with the full name of a base outside of the root."""

@@ -1,4 +1,4 @@
-"""Which parts of a file's text belong to a declaration?"""
+"""Which text of a file belongs to a declaration: its signature, comment or all of it?"""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _is_overload(found: FoundDeclaration, decorators: str) -> bool:
 
 
 def span_text(source: bytes, span: Span) -> str:
-    """Return the text of a place."""
+    """Return the text in a span of a file."""
     return source[span.start : span.end].decode(errors="replace")
 
 

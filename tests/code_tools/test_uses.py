@@ -143,7 +143,7 @@ def test_what_is_below_a_class_or_method(base):
     ]
     found = base.implements("Root.save")
     assert [one["location"] for one in found["implementations"]] == ["shop/core.py:4", "shop/use.py:6"]
-    assert base.implements("Child")["note"] == "Nothing that is read extends, implements or replaces it."
+    assert base.implements("Child")["note"] == "No type that is read extends, implements or replaces it."
     assert base.implements("shop.core.run")["reason"] == "of another kind"
 
 
