@@ -94,11 +94,11 @@ class GoLanguage(Language):
         """Read the fields from the text of one struct; an embedded field has the name of its type."""
         found: list[TypeField] = []
         for node in _nodes_of_kind(parse_tree(_GRAMMAR, source), "field_declaration", "struct_type"):
-            names = node.children_by_field_name("name")
             kind = node.child_by_field_name("type")
-            span = span_of(kind)
-            texts = [text_of(name) for name in names] or ([] if kind is None else [_last_part(text_of(kind))])
-            found += [TypeField(text, span, Span()) for text in texts]
+            names = [(text_of(name), name) for name in node.children_by_field_name("name")]
+            if not names and kind is not None:
+                names = [(_last_part(text_of(kind)), kind)]
+            found += [TypeField(name, at.start_byte, span_of(kind)) for name, at in names]
         return found
 
     def called(self, source: bytes) -> list[tuple[str, str]]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from .grammar_errors import grammar_errors
 from .snippets import SnippetReader
-from .words import has_word
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -123,11 +122,19 @@ class Parsed(NamedTuple):
 
 
 class TypeField(NamedTuple):
-    """A field of a class or struct: places in the text of the declaration."""
+    """A field of a class or struct: places in the text of the declaration.
+
+    Attributes:
+        name: of the field.
+        at: byte at which the name begins.
+        type: its type; empty if it has none.
+        value: its value; empty if it has none.
+    """
 
     name: str
-    type: Span
-    value: Span
+    at: int
+    type: Span = NOWHERE
+    value: Span = NOWHERE
 
 
 class Language:
@@ -184,10 +191,6 @@ class Language:
     def fields(self, source: bytes) -> list[TypeField]:
         """Read the fields from the text of one class or struct."""
         raise NotImplementedError
-
-    def may_have_field(self, source: bytes, name: str) -> bool:
-        """Return quickly, without parsing, whether `fields` may find a name."""
-        return has_word(name.encode(), source)
 
     def value(self, source: bytes, declaration: Declaration) -> str:
         """Return the value of a constant or variable; empty if it has none."""

@@ -20,7 +20,7 @@ from .nodes import (
     text_of,
 )
 from .parsing import parse_tree
-from .words import lines_with, places_of
+from .words import lines_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,8 +66,6 @@ _BOUND = re.compile(
 _BOUND_OTHERWISE = re.compile(
     r"\b(?:for|as|del|global|nonlocal|import)\b[^:\n]*|^[\w, \t]*,[\w, \t]*=(?!=)", re.MULTILINE
 )
-_NOT_SET = re.compile(rb"[ \t]*(?:[(.\[\w'\"]|\n[ \t]*[a-z_])")
-"""What stands behind a name in code only if no assignment sets it."""
 _UNTYPED = re.compile(r"[(,]\s*\**(\w+)\s*(?=[,=)])")
 
 _TYPE_MAKERS = frozenset({"NewType", "ParamSpec", "TypeVar", "TypeVarTuple", "TypeAliasType"})
@@ -137,13 +135,10 @@ class PythonLanguage(Language):
                             continue
                     elif is_inside or target.type != "identifier":
                         continue
-                    found.setdefault(name, TypeField(name, kind, span_of(value)))
+                    found.setdefault(
+                        name, TypeField(name, target.end_byte - len(name.encode()), kind, span_of(value))
+                    )
         return list(found.values())
-
-    def may_have_field(self, source: bytes, name: str) -> bool:
-        """Return whether the text of a class may set a name, and not only call it."""
-        size = len(name.encode())
-        return any(_NOT_SET.match(source, place + size) is None for place in places_of(name.encode(), source))
 
     def called(self, source: bytes) -> list[tuple[str, str]]:
         """List the calls in the text of one function, and the names that it uses."""
@@ -189,7 +184,7 @@ class PythonLanguage(Language):
         lines = lines_with(source, name.encode()).decode("latin-1")
         if max(map(len, lines.split("\n"))) > _LONGEST_LINE:
             return ""
-        bound = _bindings_of(name, lines)
+        bound = [each for each in _BOUND.finditer(lines) if each[1] == name]
         if len(bound) != 1 or not (bound[0][2] or bound[0][4]):
             return ""
         if any(name in re.findall(r"\w+", found[0]) for found in _BOUND_OTHERWISE.finditer(lines)):
@@ -223,23 +218,6 @@ class PythonLanguage(Language):
 
 
 LANGUAGE = PythonLanguage()
-
-
-def _bindings_of(name: str, lines: str) -> list[re.Match[str]]:
-    """List the matches of `_BOUND` for a name; looking only where the name is takes a third of the time."""
-    bound: list[re.Match[str]] = []
-    at = lines.find(name)
-    while at >= 0:
-        found = _BOUND.match(lines, at)
-        if found is not None and found[1] == name:
-            last = at - 1
-            while last >= 0 and lines[last] in " \t\"'":
-                last -= 1
-            if last >= 0 and lines[last] == ":":  # it may be the type of another name
-                return [each for each in _BOUND.finditer(lines) if each[1] == name]
-            bound.append(found)
-        at = lines.find(name, at + len(name))
-    return bound
 
 
 def _read_class(source: bytes, node: Node, whole: Node, owner: str) -> Declaration:

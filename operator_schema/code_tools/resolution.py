@@ -381,33 +381,19 @@ class Resolver:
         source = source_of(self._index, file)
         text = source[start : declaration.whole.end]
         if key not in self._fields:
-            if not file.language.may_have_field(text, name):
+            if not has_word(name.encode(), text):
                 return None
             self._fields[key] = {one.name: one for one in file.language.fields(text)}
         field = self._fields[key].get(name)
         if field is None:
             return None
-        word = rf"(?<![\w.]){re.escape(name)}(?!\w)"
-        own = rf"(?:{'|'.join(sorted(file.language.self_names)) or 'self'})\.{re.escape(name)}(?!\w)"
-        places = [re.search(one.encode(), text, re.MULTILINE) for one in (rf"^[^\S\n]*{word}", own, word)]
-        place = start + next((found.start() for found in places if found is not None), 0)
-        begin = source.rfind(b"\n", 0, place) + 1
-        end = source.find(b"\n", place)
+        begin = source.rfind(b"\n", 0, start + field.at) + 1
+        end = source.find(b"\n", start + field.at)
         end = len(source) if end < 0 else end
-        while begin < end and source[begin : begin + 1].isspace():
-            begin += 1
+        begin = end - len(source[begin:end].lstrip())
         line = source.count(b"\n", 0, begin) + 1
-        made = Declaration(
-            name,
-            f"{declaration.qualified}.{name}",
-            "var",
-            line,
-            line,
-            Span(begin, end),
-            Span(),
-            Span(),
-            Span(start + field.value.start, start + field.value.end) if field.value.end else Span(),
-        )
+        full_name, value = f"{declaration.qualified}.{name}", _shift_span(field.value, start)
+        made = Declaration(name, full_name, "var", line, line, Span(begin, end), Span(), Span(), value)
         return FoundDeclaration(file, made)
 
     # --- steps ---------------------------------------------------------------------------------------

@@ -88,7 +88,7 @@ class RustLanguage(Language):
         for node in nodes_in(_GRAMMAR, source):
             name, kind = node.child_by_field_name("name"), node.child_by_field_name("type")
             if node.type == "field_declaration" and name is not None and kind is not None:
-                found.append(TypeField(text_of(name), span_of(kind), Span()))
+                found.append(TypeField(text_of(name), name.start_byte, span_of(kind)))
         return found
 
     def called(self, source: bytes) -> list[tuple[str, str]]:
