@@ -242,16 +242,7 @@ def _is_constant(node: Node) -> bool:
 def _value_or_function(
     node: Node, declarator: Node, place: NodePlace, kind: Kind, default: Node | None, *, is_function: bool
 ) -> Declaration | None:
-    """Make the declaration for one declarator of a statement.
-
-    Args:
-        node: the statement.
-        declarator: of it.
-        place: where the statement stands.
-        kind: of the declaration, unless it is a function.
-        default: the value for declarators without a value of their own.
-        is_function: whether it is a function.
-    """
+    """Make the declaration of one name in a statement: a function, a variable, a constant or a type."""
     name, _ = _name_in_declarator(declarator)
     if name is None:
         return None

@@ -22,13 +22,7 @@ _START = attrgetter("whole.start")
 
 
 class Places:
-    """Finds the declaration, string or comment around a place in a file.
-
-    Args:
-        declarations: of the file.
-        language: of the file.
-        source: its text.
-    """
+    """Finds the declaration, string or comment around a place in a file."""
 
     def __init__(self, declarations: Sequence[Declaration], language: Language, source: bytes) -> None:
         self._source = source

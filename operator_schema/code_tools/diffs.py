@@ -83,10 +83,6 @@ class Applied(NamedTuple):
 def applied(source: bytes, patch: FilePatch) -> Applied:
     """Apply a patch to a file, in which each hunk must find exactly its context.
 
-    Args:
-        source: the file; empty for a new one.
-        patch: for it.
-
     Raises:
         PatchError: a hunk doesn't fit, or a file that is deleted isn't empty afterwards.
     """
@@ -202,11 +198,7 @@ def patches_in(text: str) -> list[FilePatch]:
 
 
 class _PatchReader:
-    """Reads the lines of a patch.
-
-    Args:
-        lines: of the patch, each with its line end.
-    """
+    """Reads the lines of a patch."""
 
     def __init__(self, lines: list[bytes]) -> None:
         self._lines = lines

@@ -27,10 +27,7 @@ _FOR_NOTE = 120
 def map_folder(index: Index, path: str, tokens: int) -> Overview:
     """Return a map of a folder or file: its types and functions, the most used first.
 
-    Args:
-        index: to look in.
-        path: of the folder or file; empty for all.
-        tokens: maximum size of the map, at four characters each.
+    A token counts as four characters.
 
     Raises:
         ChangedError: a file has changed since the index read it.

@@ -48,11 +48,7 @@ class IgnoreRule(NamedTuple):
 
 
 class RuleFile:
-    """The rules of one file such as `.gitignore`.
-
-    Args:
-        content: of the file.
-    """
+    """The rules of one file such as `.gitignore`."""
 
     def __init__(self, content: bytes) -> None:
         self._read_rules = list(_read_rules(content))[::-1]

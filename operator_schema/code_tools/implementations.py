@@ -44,10 +44,6 @@ class _Heir(NamedTuple):
 def describe_implementations(sought: Sought, budget: Budget) -> ImplementationsFound:
     """Describe what extends, implements or overrides the first declaration of a list.
 
-    Args:
-        sought: the declarations.
-        budget: for the characters of the result.
-
     Raises:
         ChangedError: a file has changed since the index read it.
     """
@@ -80,11 +76,6 @@ def describe_implementations(sought: Sought, budget: Budget) -> ImplementationsF
 
 def describe_implementations_of_outer(index: Index, name: str, budget: Budget) -> ImplementationsFound | None:
     """Describe the types that extend or implement a type outside of the root; None if there are none.
-
-    Args:
-        index: to look in.
-        name: with dots, of the type or of a method of it.
-        budget: for the characters of the result.
 
     Raises:
         ChangedError: a file has changed since the index read it.
@@ -121,10 +112,6 @@ def _describe_heir(heir: _Heir) -> Implementation:
 
 def _heirs_of(index: Index, target: FoundDeclaration) -> list[_Heir]:
     """List the types that inherit from a type, or the methods that override a method, the direct ones first.
-
-    Args:
-        index: to look in.
-        target: the type or method.
 
     Raises:
         ChangedError: a file has changed since the index read it.
@@ -280,14 +267,7 @@ def _types_with_methods(
 def _method_set(
     index: Index, resolver: Resolver, found: FoundDeclaration, names: Collection[str] | None = None
 ) -> dict[str, tuple[int, int]]:
-    """Count the parameters and results of each method that a type of Go has or embeds.
-
-    Args:
-        index: to look in.
-        resolver: that finds what it embeds.
-        found: the type.
-        names: of the methods that are wanted; None for all.
-    """
+    """Count the parameters and results of each method that a type of Go has or embeds."""
     each = [member for one in resolver.mro(found) if one is not None for member in index.members(one)]
     methods: dict[str, tuple[int, int]] = {}
     for member in each:

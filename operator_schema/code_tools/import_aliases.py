@@ -32,11 +32,7 @@ class _Settings(NamedTuple):
 
 
 class ImportAliases:
-    """The other names of modules: `paths` for TypeScript, `imports` of npm, and crates renamed by Cargo.
-
-    Args:
-        manifests: below a root.
-    """
+    """The other names of modules: `paths` for TypeScript, `imports` of npm, and crates renamed by Cargo."""
 
     def __init__(self, manifests: Manifests) -> None:
         self._manifests = manifests
@@ -99,12 +95,7 @@ class ImportAliases:
         return found
 
     def package_of(self, name: str, path: str) -> str:
-        """Return the package that a name means in a file of Rust, also if the manifest renames it.
-
-        Args:
-            name: of a crate, as code writes it.
-            path: of the file.
-        """
+        """Return the package that a name means in a file of Rust, also if the manifest renames it."""
         manifest = next(self._manifests.above(path, "Cargo.toml"), None)
         return name if manifest is None else self.packages(manifest).get(name, name)
 

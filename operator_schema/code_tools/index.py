@@ -77,11 +77,7 @@ class SourceFile(NamedTuple):
 
 
 class UnfinishedError(CallError):
-    """Not all files are read yet; the message is written for the model.
-
-    Args:
-        left: how many files aren't read.
-    """
+    """Not all files are read yet; the message is written for the model."""
 
     def __init__(self, left: int) -> None:
         super().__init__(f"{left:,} files still have to be read: try again, it continues where it stopped")

@@ -220,10 +220,6 @@ class Language:
     def type_of(self, source: bytes, name: str) -> str:
         """Return the type of a parameter or variable of a function; empty if it isn't the same everywhere.
 
-        Args:
-            source: the text.
-            name: of a parameter or variable.
-
         Returns:
             The type's name as the file knows it, with dots, without type arguments.
         """

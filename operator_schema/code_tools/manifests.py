@@ -14,12 +14,7 @@ if TYPE_CHECKING:
 
 
 class Manifests:
-    """Reads manifests, each once.
-
-    Args:
-        root: absolute path.
-        paths: of all manifests below it.
-    """
+    """Reads manifests, each once."""
 
     def __init__(self, root: str, paths: Iterable[str]) -> None:
         self._root = root

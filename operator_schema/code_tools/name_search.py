@@ -24,15 +24,7 @@ _LINE = 10_000
 
 
 def search_names(index: Index, pattern: str, kind: Kind | None, limit: int, budget: Budget) -> SearchResult:
-    """Find declarations by a pattern of their names.
-
-    Args:
-        index: to look in.
-        pattern: as somebody wrote it.
-        kind: of the declarations; None for all.
-        limit: how many are returned.
-        budget: for the characters of the result.
-    """
+    """Answer with the declarations whose names match a pattern, or explain why there are none."""
     path, names = read_pattern(pattern)
     found, more = index.search(path, names, kind, limit)
     if not found:

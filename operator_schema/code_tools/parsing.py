@@ -131,10 +131,6 @@ def _parsed_in_time(make: Callable[[], Parser], source: bytes) -> Node:
 def _with_stack(size: int, work: Callable[[], Node]) -> Node:
     """Run a function that recurses in C, in a thread whose stack is large enough.
 
-    Args:
-        size: of the stack, in bytes. Only the used part takes memory.
-        work: the function.
-
     Raises:
         SlowParseError: the system gives no such stack.
     """

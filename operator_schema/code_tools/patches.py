@@ -54,13 +54,7 @@ class _FileChange(NamedTuple):
 
 
 def describe_patch(index: Index, diff: str, budget: Budget) -> PatchCheck:
-    """Apply a patch in memory, and describe the code base after it.
-
-    Args:
-        index: of the code base.
-        diff: the patch.
-        budget: for the characters of the result.
-    """
+    """Apply a patch in memory, and describe the code base after it."""
     try:
         changes = _apply_patches(index, patches_in(diff))
     except PatchError as error:

@@ -39,13 +39,7 @@ _SUGGESTED = (
 
 
 def python_problems(code: str, context: Context, tokens: re.Pattern[str]) -> list[SyntaxProblem]:
-    """List the syntax errors of a snippet of Python.
-
-    Args:
-        code: the snippet.
-        context: the kind of text that it is.
-        tokens: matches strings and comments as a whole, and single brackets.
-    """
+    """List the syntax errors of a snippet of Python."""
     if "\0" in code:
         before = code.partition("\0")[0]
         line = before.count("\n") + 1
@@ -79,12 +73,6 @@ def _each_problem(
     """Yield the syntax errors of a text in the order in which Python finds them.
 
     Python stops at the first one, so what is wrong is put right, and the rest is read again.
-
-    Args:
-        written: the snippet without the indentation that all its lines share.
-        code: the snippet.
-        context: the kind of text that it is.
-        tokens: as `python_problems` takes them.
     """
     text = written
     seen: set[int] = set()

@@ -89,12 +89,7 @@ _MOST_FILES_SHOWN = 40
 
 
 def describe_references(sought: Sought, path: str, budget: Budget) -> ReferencesFound:
-    """Describe the uses of the first declaration of a list.
-
-    Args:
-        sought: the declarations.
-        path: of a file or folder where uses are wanted; empty for all.
-        budget: for the characters of the result.
+    """Describe the uses of the first declaration of a list, in the files at a path or in all.
 
     Raises:
         ChangedError: a file has changed since the index read it.
@@ -149,12 +144,7 @@ def _describe_place(one: Reference) -> PlaceShown:
 
 
 def uses_of(index: Index, target: FoundDeclaration, path: str = "") -> Uses:
-    """List the places that use a declaration; the declaration itself isn't one.
-
-    Args:
-        index: to look in.
-        target: the declaration.
-        path: of a file or folder where uses are wanted; empty for all.
+    """List the places that use a declaration, in the files at a path or in all.
 
     Raises:
         ChangedError: a file has changed since the index read it.

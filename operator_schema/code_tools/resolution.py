@@ -500,13 +500,7 @@ class Resolver:
         return None
 
     def may_import(self, file: SourceFile, name: str, inside: Iterable[Import] = ()) -> bool:
-        """Return whether an unresolved import may make a name known.
-
-        Args:
-            file: that has the name.
-            name: the first part of it.
-            inside: imports of the function around it.
-        """
+        """Return whether an unresolved import may make a name known."""
         known = self._imports_by_name(file)
         named = [one for one in file.parsed.imports if _LAST_PART.split(one.target)[-1] == name]
         each = [*inside, *named, *known.get(name, ()), *known.get("*", ())]

@@ -130,10 +130,6 @@ def open_file(root: str, path: str) -> int:
 def read_source(root: str, path: str) -> Content | Skipped | None:
     """Read a file below the root; links aren't followed.
 
-    Args:
-        root: absolute path.
-        path: below it.
-
     Returns:
         Its content, why it is skipped, or None if it isn't there any more.
     """

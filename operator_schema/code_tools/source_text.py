@@ -201,12 +201,7 @@ def _without_marks(lines: list[str]) -> Iterator[str]:
 
 
 def declaring_lines(index: Index, name: str, path: str = "") -> Iterator[tuple[SourceFile, int]]:
-    """Yield the lines whose text seems to declare a name, inside of functions and macros too.
-
-    Args:
-        index: to look in.
-        name: without dots.
-        path: of the file, or the end of it; empty for all files.
+    """Yield the lines whose text seems to declare a name without dots, inside of functions and macros too.
 
     Raises:
         ChangedError: a file has changed since the index read it.

@@ -108,11 +108,7 @@ class Folder(NamedTuple):
 
 
 class Tree:
-    """The folders and source files below a root; changed folders are listed again.
-
-    Args:
-        root: absolute path.
-    """
+    """The folders and source files below a root; changed folders are listed again."""
 
     def __init__(self, root: str) -> None:
         self._root = root

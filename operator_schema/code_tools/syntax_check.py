@@ -281,13 +281,6 @@ def in_function(
 ) -> tuple[Snippet, bool]:
     """Put a snippet into a file, as the body of a function, or as the whole function if it declares that.
 
-    Args:
-        path: of the file.
-        source: of it.
-        declaration: of the function in it.
-        language: of the file.
-        code: the inside of the function, or the function itself.
-
     Returns:
         The file, and whether the snippet is the function itself.
 

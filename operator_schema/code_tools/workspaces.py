@@ -118,12 +118,7 @@ class Workspaces:
     # --- npm -----------------------------------------------------------------------------------------
 
     def imported_in(self, path: str, name: str) -> Iterator[str]:
-        """Yield the modules that a file of TypeScript or JavaScript means by the name of a package.
-
-        Args:
-            path: of the file.
-            name: dotted, such as `@acme.core.inner` for `@acme/core/inner`.
-        """
+        """Yield the modules that a file of TypeScript or JavaScript means by the name of a package."""
         yield from filter(self._has_module, self._aliases.of_npm(name, path))
         yield from self.of_npm(name)
 
