@@ -103,7 +103,7 @@ class BraceLanguage(Language):
         return self.grammar
 
     def prepared(self, source: bytes) -> bytes:
-        """Replace what the grammar can't read by spaces; the text keeps its length."""
+        """Replace text that the grammar can't read with spaces, so that its length stays the same."""
         return source
 
     def fields(self, source: bytes) -> list[TypeField]:
@@ -114,7 +114,10 @@ class BraceLanguage(Language):
             body = node.child_by_field_name("body")
             if body is not None:
                 found = [one for child in body.named_children for one in self.members_in(child)]
-                return [TypeField(one.name, span_of(one.type), span_of(one.value)) for one in found]
+                return [
+                    TypeField(one.name, one.at.start_byte, span_of(one.type), span_of(one.value))
+                    for one in found
+                ]
             waiting += node.named_children[:4]
         return []
 

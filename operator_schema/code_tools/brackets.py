@@ -41,12 +41,7 @@ class WrongBracket(NamedTuple):
 
 
 def wrong_brackets(code: str, reader: SnippetReader) -> list[WrongBracket]:
-    """List the wrong brackets, each at the place where correcting it lets the grammar read most.
-
-    Args:
-        code: the snippet.
-        reader: of such snippets.
-    """
+    """List the wrong brackets, each at the place where correcting it lets the grammar read most."""
     extra: list[WrongBracket] = []
     rest = code
     while len(extra) < _MOST_EXTRA:

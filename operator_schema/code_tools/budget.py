@@ -95,5 +95,5 @@ def _size(value: Any) -> int:
 
 
 def join_notes(*notes: str | None) -> str:
-    """Join those of some notes that aren't empty."""
+    """Join notes with spaces, and leave out the empty ones."""
     return " ".join(filter(None, notes))

@@ -51,7 +51,7 @@ class CLanguage(BraceLanguage):
         return "tree_sitter_cpp" if _looks_like_cpp(source) else self.grammar
 
     def prepared(self, source: bytes) -> bytes:
-        """Replace the macros that the grammar can't read by spaces; the text keeps its length."""
+        """Replace macros that the grammar can't read with spaces, so that the length stays the same."""
         return _without_macros(source)
 
     def parse(self, source: bytes) -> Parsed:
@@ -160,7 +160,7 @@ class CLanguage(BraceLanguage):
 
 
 class CppLanguage(CLanguage):
-    """Reads declarations from C++, which has more kinds of them than C."""
+    """Reads declarations from C++."""
 
     name = "cpp"
     grammar = "tree_sitter_cpp"
@@ -242,16 +242,7 @@ def _is_constant(node: Node) -> bool:
 def _value_or_function(
     node: Node, declarator: Node, place: NodePlace, kind: Kind, default: Node | None, *, is_function: bool
 ) -> Declaration | None:
-    """Make the declaration for one declarator of a statement.
-
-    Args:
-        node: the statement.
-        declarator: of it.
-        place: where the statement stands.
-        kind: of the declaration, unless it is a function.
-        default: the value for declarators without a value of their own.
-        is_function: whether it is a function.
-    """
+    """Make the declaration of one name in a statement: a function, a variable, a constant or a type."""
     name, _ = _name_in_declarator(declarator)
     if name is None:
         return None
@@ -326,7 +317,7 @@ def _looks_like_cpp(source: bytes) -> bool:
 
 
 def _without_macros(source: bytes) -> bytes:
-    """Return a text of the same length without macros around declarations."""
+    """Return a text with spaces in place of macros around declarations."""
     return _blank(_MACROS, source)
 
 
@@ -349,7 +340,7 @@ class Offset(NamedTuple):
 
 
 def _pieces(source: bytes) -> Iterator[tuple[Offset, bytes]]:
-    """Split a file behind each brace at the beginning of a line; lines such as `#if` are left out.
+    """Split a file after each closing brace at the beginning of a line; blank out lines such as `#if`.
 
     Both branches of a condition are kept. What can't be read of one piece leaves the others alone.
     """

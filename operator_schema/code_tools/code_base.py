@@ -369,7 +369,7 @@ class CodeBase:
         return self._answer(answer)
 
     def _real_name(self, what: str, text: object) -> str:
-        """Return the name or path that a caller means, also if it isn't UTF-8 and was shown in another form.
+        """Return a name or path as the index knows it, also if it was shown with replaced bytes.
 
         Raises:
             TypeError: it isn't a text.
@@ -432,10 +432,10 @@ class CodeBase:
 
 def _answer_of_miss(name: str, miss: Miss) -> dict[str, object]:
     """Return the answer for a name that isn't found, which always gives the reason."""
-    said: dict[str, object] = {"found": False, "name": name[:MOST_PATTERN], "reason": miss.reason}
+    answer: dict[str, object] = {"found": False, "name": name[:MOST_PATTERN], "reason": miss.reason}
     if miss.nearest:
-        said["nearest"] = [one[:MOST_PATTERN] for one in miss.nearest]
-    return {**said, "note": miss.note[:_LONGEST_NOTE]}
+        answer["nearest"] = [one[:MOST_PATTERN] for one in miss.nearest]
+    return {**answer, "note": miss.note[:_LONGEST_NOTE]}
 
 
 def _check_choice(what: str, value: object, options: Sequence[str]) -> None:

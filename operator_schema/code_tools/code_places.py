@@ -22,13 +22,7 @@ _START = attrgetter("whole.start")
 
 
 class Places:
-    """Finds the declaration, string or comment around a place in a file.
-
-    Args:
-        declarations: of the file.
-        language: of the file.
-        source: its text.
-    """
+    """Finds the declaration, string or comment around a place in a file."""
 
     def __init__(self, declarations: Sequence[Declaration], language: Language, source: bytes) -> None:
         self._source = source
@@ -135,7 +129,7 @@ class Places:
             self._read, self._ahead = end, None
 
     def _begin(self, at: int) -> int:
-        """Return where to begin reading in order to know whether `at` is in a string."""
+        """Return the nearest place before `at` that is certainly code, where reading can begin."""
         place = self._before(at)
         if place < 0:
             return 0

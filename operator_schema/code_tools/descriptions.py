@@ -130,12 +130,12 @@ def _describe_method(
     index: Index, method: FoundDeclaration, owner: FoundDeclaration, shown: Span | None
 ) -> MethodShown:
     """Describe a method, without its signature if the text of its type contains that."""
-    told = MethodShown(name=method.declaration.name, location=method.location)
+    described = MethodShown(name=method.declaration.name, location=method.location)
     span = method.declaration.whole
     if method.file is owner.file and shown is not None and shown.start < span.start < shown.end:
-        return told
-    told["signature"] = head_of(index, method)
-    return told
+        return described
+    described["signature"] = head_of(index, method)
+    return described
 
 
 def members_of(index: Index, found: FoundDeclaration) -> Iterator[FoundDeclaration]:
@@ -219,7 +219,7 @@ def _add_ways(
     budget: Budget,
     what: str,
 ) -> None:
-    """Add how the name leads to the declaration, and where the others are."""
+    """Add the steps from the name to the declaration, and the other declarations of this name."""
     via = next((way.via for way in sought.ways if way.found is found), ())
     if via:
         result["via"] = [budget.line(step) for step in via[:_LONGEST_WAY]]

@@ -83,10 +83,6 @@ class Applied(NamedTuple):
 def applied(source: bytes, patch: FilePatch) -> Applied:
     """Apply a patch to a file, in which each hunk must find exactly its context.
 
-    Args:
-        source: the file; empty for a new one.
-        patch: for it.
-
     Raises:
         PatchError: a hunk doesn't fit, or a file that is deleted isn't empty afterwards.
     """
@@ -119,7 +115,7 @@ def _split_lines(source: bytes) -> list[bytes]:
 def _find_place(
     lines: Sequence[bytes], patched: Sequence[bool], hunk: Hunk, budget: int
 ) -> tuple[int | None, int]:
-    """Find the place for a hunk nearest to the line it names; return how much may still be compared."""
+    """Find the place nearest to a hunk's line where it fits, and count the lines left to compare."""
     old, most = hunk.old, len(lines) - len(hunk.old)
     must_begin, must_end = hunk.old_line <= 1, hunk.reaches_end
     if most < 0:
@@ -142,7 +138,7 @@ def _find_place(
 
 
 def _outwards(start: int, most: int) -> Iterator[int]:
-    """Yield all places, the nearest to a start first; of two equally near, the later one."""
+    """Yield all places, the nearest to a start first; of two equally near, the later one first."""
     for distance in range(max(start, most - start) + 1):
         if start + distance <= most:
             yield start + distance
@@ -189,7 +185,7 @@ def patches_in(text: str) -> list[FilePatch]:
     Raises:
         PatchError: it isn't one.
     """
-    # That a line has no end is said by a line of its own; a text may lose its last one on the way.
+    # A line of its own marks a missing line end; a text may lose its last line end on the way.
     whole = text if text.endswith("\n") else f"{text}\n"
     reader = _PatchReader(_split_lines(_NO_BYTE.sub("?", whole).encode(errors="surrogateescape")))
     found = list(reader.patches())
@@ -202,11 +198,7 @@ def patches_in(text: str) -> list[FilePatch]:
 
 
 class _PatchReader:
-    """Reads the lines of a patch.
-
-    Args:
-        lines: of the patch, each with its line end.
-    """
+    """Reads the lines of a patch."""
 
     def __init__(self, lines: list[bytes]) -> None:
         self._lines = lines
@@ -242,14 +234,14 @@ class _PatchReader:
     def _read_git(self) -> FilePatch:
         start = self._at
         line = self._lines[start]
-        said: dict[str, str] = {}
+        headers: dict[str, str] = {}
         self._at += 1
         while self._at < len(self._lines) and (
             match := _EXTENDED.match(self._lines[self._at].rstrip(b"\r\n"))
         ):
-            said[match[1].decode()] = _read_path(match[2]) or ""
+            headers[match[1].decode()] = _read_path(match[2]) or ""
             self._at += 1
-        moved = [(said.get(f"{how} from"), said.get(f"{how} to"), how) for how in ("rename", "copy")]
+        moved = [(headers.get(f"{how} from"), headers.get(f"{how} to"), how) for how in ("rename", "copy")]
         names: tuple[str | None, str | None] | None
         names = next(((old, new) for old, new, _ in moved if old and new), None)
         following = self._lines[self._at] if self._at < len(self._lines) else b""
@@ -266,11 +258,11 @@ class _PatchReader:
             hunks = ()
         names = names or _name_said_twice(line[len(b"diff --git ") :], start + 1)
         old, new = names
-        if "new file mode" in said:
+        if "new file mode" in headers:
             old, new = None, new or old
-        if "deleted file mode" in said:
+        if "deleted file mode" in headers:
             old, new = old or new, None
-        return FilePatch(start + 1, old, new, hunks, is_copy="copy from" in said)
+        return FilePatch(start + 1, old, new, hunks, is_copy="copy from" in headers)
 
     def _read_hunks(self) -> tuple[Hunk, ...]:
         found: list[Hunk] = []
@@ -345,8 +337,8 @@ def _read_path(text: bytes) -> str | None:
 
 
 def _unescape(match: re.Match[bytes]) -> bytes:
-    said = match[1]
-    return bytes([int(said, 8) & 255]) if said.isdigit() else bytes([_ESCAPES.get(said, said[0])])
+    code = match[1]
+    return bytes([int(code, 8) & 255]) if code.isdigit() else bytes([_ESCAPES.get(code, code[0])])
 
 
 def _without_prefixes(old: str | None, new: str | None, line: int) -> tuple[str | None, str | None]:

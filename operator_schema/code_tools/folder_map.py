@@ -25,12 +25,9 @@ _FOR_NOTE = 120
 
 
 def map_folder(index: Index, path: str, tokens: int) -> Overview:
-    """Return a map of a folder or file, with the names first that most files use.
+    """Return a map of a folder or file: its types and functions, the most used first.
 
-    Args:
-        index: to look in.
-        path: of the folder or file; empty for all.
-        tokens: maximum size of the map, at four characters each.
+    A token counts as four characters.
 
     Raises:
         ChangedError: a file has changed since the index read it.
@@ -82,7 +79,7 @@ def _folder_lines(files: list[SourceFile], path: str) -> Iterator[str]:
 
 
 def _rank_declarations(index: Index, files: list[SourceFile]) -> list[FoundDeclaration]:
-    """List the types and functions of some files, with the names first that most files contain."""
+    """Sort the types and functions of some files, the most used first."""
     found = [
         FoundDeclaration(file, declaration)
         for file in files

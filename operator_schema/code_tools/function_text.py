@@ -54,7 +54,7 @@ class FunctionText:
         self._imported: bytes | None = None
 
     def imports(self, name: str) -> list[Import]:
-        """List the imports inside the function that make a name known, or all names of something."""
+        """List the imports inside the function that bind a name, or all names of a module."""
         if self._imports is None:
             if self._imported is None:
                 self._imported = self._texts_of_imports()
@@ -106,14 +106,14 @@ class FunctionText:
             self._types[name] = self._language.type_of(self._text, name)
         return self._types[name]
 
-    def takes_apart(self, name: str) -> bool:
-        """Return whether the function takes a name out of an object, as `const { name } = made()` does."""
+    def destructures(self, name: str) -> bool:
+        """Return whether the function destructures an object into a name: `const { name } = made()`."""
         if self._language.family != "typescript":
             return False
         taken = rb"\{[^{}()=;]*\b%b\b[^{}()=;]*\}[ \t]*=(?![=>])" % re.escape(name.encode())
         return re.search(taken, self._text) is not None
 
-    def takes_again(self, name: str) -> bool:
+    def is_parameter_twice(self, name: str) -> bool:
         """Return whether several functions in the text seem to have a parameter of this name."""
         if name not in self._taken:
             places = re.findall(rb"[(,]\s*%b\s*[,)]" % re.escape(name.encode()), self._text)

@@ -94,11 +94,11 @@ class GoLanguage(Language):
         """Read the fields from the text of one struct; an embedded field has the name of its type."""
         found: list[TypeField] = []
         for node in _nodes_of_kind(parse_tree(_GRAMMAR, source), "field_declaration", "struct_type"):
-            names = node.children_by_field_name("name")
             kind = node.child_by_field_name("type")
-            span = span_of(kind)
-            texts = [text_of(name) for name in names] or ([] if kind is None else [_last_part(text_of(kind))])
-            found += [TypeField(text, span, Span()) for text in texts]
+            names = [(text_of(name), name) for name in node.children_by_field_name("name")]
+            if not names and kind is not None:
+                names = [(_last_part(text_of(kind)), kind)]
+            found += [TypeField(name, at.start_byte, span_of(kind)) for name, at in names]
         return found
 
     def called(self, source: bytes) -> list[tuple[str, str]]:
@@ -119,18 +119,18 @@ class GoLanguage(Language):
         return "." not in target.partition("/")[0]
 
     def passed_on(self, base: str) -> Collection[str] | None:
-        """Return the methods of one of the usual types of Go's own library; None for another one."""
+        """Return the methods of a common type of Go's own library; None for another type."""
         name = ".".join(base.split(".")[-2:])
         return LOCKS.get(name) or METHODS.get(name)
 
     def value(self, source: bytes, declaration: Declaration) -> str:
         """Return the value of a constant or variable; `iota` is replaced by its number."""
-        said = super().value(source, declaration)
-        if declaration.kind != "const" or (said and "iota" not in said):
-            return said
+        value = super().value(source, declaration)
+        if declaration.kind != "const" or (value and "iota" not in value):
+            return value
         start = source.rfind(b"const", 0, declaration.whole.start + len(b"const"))
         group = source[max(start, 0) : declaration.whole.start + _LONGEST_GROUP]
-        return _value_in_group(group, declaration.whole.start - max(start, 0), declaration.name) or said
+        return _value_in_group(group, declaration.whole.start - max(start, 0), declaration.name) or value
 
     def problems(self, code: str, context: Context) -> list[SyntaxProblem]:
         """List the syntax errors of a snippet without running it."""
@@ -142,7 +142,7 @@ LANGUAGE = GoLanguage()
 
 
 def _specs_in(node: Node, place: NodePlace) -> Iterator[tuple[Node, NodePlace]]:
-    """Yield what a statement declares; a comment above the statement is for each that has none of its own."""
+    """Yield the specs in a statement; a spec without a comment gets that of the statement."""
     for child, own in children_of(node, place, node.start_point[0]):
         if child.type in _SPECS:
             yield child, own if own.doc.end else own._replace(doc=place.doc)
@@ -257,7 +257,7 @@ def _read_imports(node: Node) -> Iterator[Import]:
 
 
 def _nodes_of_kind(root: Node, kind: str, inside: str | None = None) -> Iterator[Node]:
-    """Yield the nodes of a kind below a node, but none that is inside two nodes of the kind `inside`."""
+    """Yield the nodes of a kind below a node, but not those nested in a second node of the kind `inside`."""
     waiting = [(root, 0)]
     while waiting:
         node, level = waiting.pop()
@@ -268,7 +268,7 @@ def _nodes_of_kind(root: Node, kind: str, inside: str | None = None) -> Iterator
 
 
 def _stray_statements(code: str) -> list[SyntaxProblem]:
-    """Return the first statement of a file that is outside of a function, which the grammar accepts."""
+    """Return an error for the first statement outside of a function, which the grammar accepts."""
     source = code.encode(errors="replace")
     top = [node for node in parse_tree(_GRAMMAR, source).named_children if node.type != "comment"]
     if not top or top[0].type != "package_clause":

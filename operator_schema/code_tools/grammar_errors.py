@@ -26,13 +26,7 @@ _SHOWN = 40
 
 
 def grammar_errors(code: str, reader: SnippetReader, context: Context) -> list[SyntaxProblem]:
-    """List the syntax errors of a snippet.
-
-    Args:
-        code: the snippet.
-        reader: of such snippets.
-        context: the kind of text that the snippet is.
-    """
+    """List the syntax errors of a snippet."""
     found = _list_broken(code, reader)
     if not found and reader.wrapper.holds(reader.tree(code)):
         return []
@@ -93,14 +87,7 @@ def _missing_node(node: Node) -> tuple[str, str | None]:
 def _bracket_errors(
     brackets: Sequence[WrongBracket], others: int, code: str, reader: SnippetReader
 ) -> Iterator[SyntaxProblem]:
-    """Yield the problems of brackets; a problem has a suggestion only if following it leaves fewer problems.
-
-    Args:
-        brackets: the wrong ones.
-        others: number of the other problems of the snippet.
-        code: the snippet.
-        reader: of such snippets.
-    """
+    """Yield the problems of brackets; each has a suggestion only if following it leaves fewer problems."""
     wrong, broken = len(unpaired_brackets(code, reader.tokens)), reader.count_broken(code)
     for one in brackets:
         after = repair(code, [one])

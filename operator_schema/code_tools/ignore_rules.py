@@ -48,16 +48,12 @@ class IgnoreRule(NamedTuple):
 
 
 class RuleFile:
-    """The rules of one file such as `.gitignore`.
-
-    Args:
-        content: of the file.
-    """
+    """The rules of one file such as `.gitignore`."""
 
     def __init__(self, content: bytes) -> None:
         self._read_rules = list(_read_rules(content))[::-1]
 
-    def about(self, path: bytes, *, is_folder: bool) -> IgnoreRule | None:
+    def rule_for(self, path: bytes, *, is_folder: bool) -> IgnoreRule | None:
         """Return the rule that decides about a path; None if no rule matches it.
 
         Args:

@@ -44,10 +44,6 @@ class _Heir(NamedTuple):
 def describe_implementations(sought: Sought, budget: Budget) -> ImplementationsFound:
     """Describe what extends, implements or overrides the first declaration of a list.
 
-    Args:
-        sought: the declarations.
-        budget: for the characters of the result.
-
     Raises:
         ChangedError: a file has changed since the index read it.
     """
@@ -70,7 +66,7 @@ def describe_implementations(sought: Sought, budget: Budget) -> ImplementationsF
         notes.append(f"This is a {kind}: for its uses, call references.")
     elif not heirs:
         result["reason"] = "not declared"
-        notes.append("Nothing that is read extends, implements or replaces it.")
+        notes.append("No type that is read extends, implements or replaces it.")
     others = [one.location for one in each if one is not target]
     if others:
         notes.append(f"Other declarations of this name: {', '.join(others[:3])}.")
@@ -79,12 +75,7 @@ def describe_implementations(sought: Sought, budget: Budget) -> ImplementationsF
 
 
 def describe_implementations_of_outer(index: Index, name: str, budget: Budget) -> ImplementationsFound | None:
-    """Describe the types that extend or implement a type from outside of the root; None if there are none.
-
-    Args:
-        index: to look in.
-        name: with dots, of the type or of a method of it.
-        budget: for the characters of the result.
+    """Describe the types that extend or implement a type outside of the root; None if there are none.
 
     Raises:
         ChangedError: a file has changed since the index read it.
@@ -122,10 +113,6 @@ def _describe_heir(heir: _Heir) -> Implementation:
 def _heirs_of(index: Index, target: FoundDeclaration) -> list[_Heir]:
     """List the types that inherit from a type, or the methods that override a method, the direct ones first.
 
-    Args:
-        index: to look in.
-        target: the type or method.
-
     Raises:
         ChangedError: a file has changed since the index read it.
     """
@@ -140,7 +127,7 @@ def _heirs_of(index: Index, target: FoundDeclaration) -> list[_Heir]:
 
 
 def _overriding_methods(index: Index, heirs: list[_Heir], name: str) -> list[_Heir]:
-    """List the methods that some types have under a name."""
+    """List the methods of some types that have a name."""
     found: list[_Heir] = []
     for heir in heirs:
         own = [one for one in index.members(heir.found) if one.declaration.name == name]
@@ -173,7 +160,7 @@ def _heirs_of_outer(index: Index, name: str) -> list[_Heir]:
 def _written_bases(
     index: Index, resolver: Resolver, name: str
 ) -> Iterator[tuple[FoundDeclaration, SourceFile, str]]:
-    """Yield the types whose base is outside of the root and has the last part of a name.
+    """Yield the types with a base outside of the root that has the same last part as a name.
 
     Yields:
         The type, the file that names the base, and the full name of the base by the imports of that file.
@@ -229,7 +216,7 @@ def _owners_of_base(index: Index, file: SourceFile, owner: str) -> list[FoundDec
 
 
 def _other_names(index: Index, found: FoundDeclaration) -> set[str]:
-    """Return the other names under which files import a type."""
+    """Return the names under which files import a type by `as`."""
     name = found.declaration.name
     return {
         one.name
@@ -280,14 +267,7 @@ def _types_with_methods(
 def _method_set(
     index: Index, resolver: Resolver, found: FoundDeclaration, names: Collection[str] | None = None
 ) -> dict[str, tuple[int, int]]:
-    """Count the parameters and results of each method that a type of Go has or embeds.
-
-    Args:
-        index: to look in.
-        resolver: that finds what it embeds.
-        found: the type.
-        names: of the methods that are wanted; None for all.
-    """
+    """Count the parameters and results of each method that a type of Go has or embeds."""
     each = [member for one in resolver.mro(found) if one is not None for member in index.members(one)]
     methods: dict[str, tuple[int, int]] = {}
     for member in each:

@@ -1,4 +1,4 @@
-"""Which modules do imports mean by names that only the files below one manifest know?"""
+"""Which modules do the aliases in a `tsconfig.json`, `package.json` or `Cargo.toml` mean?"""
 
 from __future__ import annotations
 
@@ -32,11 +32,7 @@ class _Settings(NamedTuple):
 
 
 class ImportAliases:
-    """The other names of modules: `paths` for TypeScript, `imports` of npm, and crates renamed by Cargo.
-
-    Args:
-        manifests: below a root.
-    """
+    """The other names of modules: `paths` for TypeScript, `imports` of npm, and crates renamed by Cargo."""
 
     def __init__(self, manifests: Manifests) -> None:
         self._manifests = manifests
@@ -54,7 +50,7 @@ class ImportAliases:
         """
         package = next(self._manifests.above(path, "package.json"), None) if name.startswith("#") else None
         if package is not None:
-            for target in files_for(table_in(self._manifests.said(package), "imports"), name):
+            for target in files_for(table_in(self._manifests.settings(package), "imports"), name):
                 yield from modules_of_file(posixpath.dirname(package), target)
         configuration = next(self._manifests.above(path, "tsconfig.json", "jsconfig.json"), None)
         if configuration is None:
@@ -74,7 +70,7 @@ class ImportAliases:
             paths: tuple[str, Mapping[str, object]] | None = None
             base: str | None = None
             for each in self._extended(one):
-                options = table_in(self._manifests.said(each), "compilerOptions")
+                options = table_in(self._manifests.settings(each), "compilerOptions")
                 folder, url = posixpath.dirname(each), options.get("baseUrl")
                 base = _join_path(folder, url) if base is None and isinstance(url, str) else base
                 if paths is None and "paths" in options:
@@ -82,16 +78,16 @@ class ImportAliases:
             if paths is not None or base is not None:
                 folder, table = paths or ("", {})
                 yield _Settings(folder if base is None else base, table, base)
-            for target in texts_in(self._manifests.said(one).get("references")):
+            for target in texts_in(self._manifests.settings(one).get("references")):
                 file = _join_path(posixpath.dirname(one), target)
                 known = [each for each in (file, f"{file}/tsconfig.json") if each in self._manifests]
                 waiting += [each for each in known if each not in waiting]
 
     def _extended(self, configuration: str) -> list[str]:
-        """List a configuration and those below the root that it extends; the first setting counts."""
+        """List a configuration and the ones that it extends; settings of earlier ones win."""
         found = [configuration]
         for one in found:  # it grows by what these extend
-            for target in reversed(list(texts_in(self._manifests.said(one).get("extends")))):
+            for target in reversed(list(texts_in(self._manifests.settings(one).get("extends")))):
                 file = _join_path(posixpath.dirname(one), target)
                 each = file if file.endswith(".json") else f"{file}.json"
                 if target.startswith(".") and each not in found and len(found) < _MOST_CONFIGURATIONS:
@@ -99,24 +95,22 @@ class ImportAliases:
         return found
 
     def package_of(self, name: str, path: str) -> str:
-        """Return the package that a file of Rust knows by a name: another one if its manifest renames that.
-
-        Args:
-            name: of a crate, as code writes it.
-            path: of the file.
-        """
+        """Return the package that a name means in a file of Rust, also if the manifest renames it."""
         manifest = next(self._manifests.above(path, "Cargo.toml"), None)
         return name if manifest is None else self.packages(manifest).get(name, name)
 
     def packages(self, manifest: str) -> Mapping[str, str]:
-        """Return the dependencies of a crate: the names that its code uses, with those of the packages.
+        """Map the names that a crate uses for its dependencies to the names of the packages.
 
         Source: https://doc.rust-lang.org/cargo/reference/specifying-dependencies.html
         """
         if manifest not in self._packages:
             self._packages[manifest] = found = {}
-            said = self._manifests.said(manifest)
-            for part in (said, *[table_in(said, "target", each) for each in table_in(said, "target")]):
+            settings = self._manifests.settings(manifest)
+            for part in (
+                settings,
+                *[table_in(settings, "target", each) for each in table_in(settings, "target")],
+            ):
                 for table in [table_in(part, kind) for kind in _DEPENDENCIES]:
                     for name in table:
                         given = table_in(table, name)
@@ -128,9 +122,9 @@ class ImportAliases:
         return self._packages[manifest]
 
     def _of_workspace(self, manifest: str, name: str) -> Mapping[str, object]:
-        """Return what the workspace around a crate says about a dependency."""
-        above = (self._manifests.said(each) for each in self._manifests.above(manifest, "Cargo.toml"))
-        workspace = next((said for said in above if "workspace" in said), None)
+        """Return the settings of a dependency in the workspace around a crate."""
+        above = (self._manifests.settings(each) for each in self._manifests.above(manifest, "Cargo.toml"))
+        workspace = next((settings for settings in above if "workspace" in settings), None)
         return {} if workspace is None else table_in(workspace, "workspace", "dependencies", name)
 
 

@@ -77,11 +77,7 @@ class SourceFile(NamedTuple):
 
 
 class UnfinishedError(CallError):
-    """Not all files are read yet; the message is written for the model.
-
-    Args:
-        left: how many files aren't read.
-    """
+    """Not all files are read yet; the message is written for the model."""
 
     def __init__(self, left: int) -> None:
         super().__init__(f"{left:,} files still have to be read: try again, it continues where it stopped")
@@ -100,7 +96,7 @@ class FoundDeclaration(NamedTuple):
 
     @property
     def key(self) -> tuple[str, Span]:
-        """Its place, which no other declaration has."""
+        """The path and place that tell it from every other declaration."""
         return self.file.path, self.declaration.whole
 
 
@@ -388,9 +384,9 @@ class Index:
         if not known or names.casefold() == names.upper():  # it has no letters
             return []
         matching = self.matching(Pattern(names, any_case=True), kind, path, is_qualified="." in names)
-        told = {one.declaration.qualified for one in known}
+        names_known = {one.declaration.qualified for one in known}
         others = {one.declaration.qualified: one for one in islice(matching, MOST_COUNTED)}
-        return sorted(others.keys() - told, key=lambda name: self._rank(others[name], names))
+        return sorted(others.keys() - names_known, key=lambda name: self._rank(others[name], names))
 
     def _rank(
         self, found: FoundDeclaration, pattern: str
@@ -555,7 +551,7 @@ class Index:
 
 
 def digest_of(source: bytes) -> bytes:
-    """Return a digest of a content."""
+    """Return a digest of the content of a file."""
     return blake2b(source, digest_size=16).digest()
 
 

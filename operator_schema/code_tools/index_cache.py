@@ -145,9 +145,6 @@ class IndexCache:
     touched. A row is found by the path and the content of its file, so a row of an older content does no
     harm. Rows aren't signed: who can write the file can make the tools tell wrong places.
 
-    Args:
-        path: of the file; it is made where it isn't there.
-
     Raises:
         ValueError: the file is something else.
     """
@@ -180,11 +177,7 @@ class IndexCache:
             return None  # it was written by something else
 
     def keep(self, files: Iterable[tuple[str, bytes, Parsed]]) -> None:
-        """Write parsed files; if the cache can't be written, nothing happens.
-
-        Args:
-            files: for each file its path, a digest of its content, and the parsed file.
-        """
+        """Write parsed files; if the cache can't be written, nothing happens."""
         if not self._usable:
             return
         rows = [(path, digest, json.dumps(parsed)) for path, digest, parsed in files]

@@ -25,23 +25,14 @@ _ENVIRONMENTS = (".venv", "venv", "env")
 
 
 class Environment:
-    """The installed packages that the code imports; only files that a name leads to are read.
-
-    Args:
-        root: absolute path of the code base.
-    """
+    """The installed packages that the code imports; only files that a name leads to are read."""
 
     def __init__(self, root: str) -> None:
         self._root = root
         self._libraries: list[_Library] | None = None
 
     def look_up(self, index: Index, name: str) -> Sought | None:
-        """Find the declaration of a name outside of the root; None if it isn't there.
-
-        Args:
-            index: of the root.
-            name: with dots.
-        """
+        """Find the declaration of a name outside of the root; None if it isn't there."""
         for full in self._full_names(index, name):
             for library in self._current_libraries():
                 way = library.find(full)

@@ -165,7 +165,7 @@ class JavaLanguage(BraceLanguage):
         return target.startswith("java.")
 
     def passed_on(self, base: str) -> Collection[str] | None:
-        """Return the members that a usual type of Java's own library gives; None for another type."""
+        """Return the members of a common type of Java's own library; None for another type."""
         own = _MEMBERS.get(base.removeprefix("java.lang."))
         return None if own is None else (*own, *_OF_OBJECT)
 

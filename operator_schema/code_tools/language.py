@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias, get_args
 
 from .grammar_errors import grammar_errors
 from .snippets import SnippetReader
-from .words import has_word
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -123,11 +122,19 @@ class Parsed(NamedTuple):
 
 
 class TypeField(NamedTuple):
-    """A field of a class or struct: places in the text of the declaration."""
+    """A field of a class or struct: places in the text of the declaration.
+
+    Attributes:
+        name: of the field.
+        at: byte at which the name begins.
+        type: its type; empty if it has none.
+        value: its value; empty if it has none.
+    """
 
     name: str
-    type: Span
-    value: Span
+    at: int
+    type: Span = NOWHERE
+    value: Span = NOWHERE
 
 
 class Language:
@@ -185,10 +192,6 @@ class Language:
         """Read the fields from the text of one class or struct."""
         raise NotImplementedError
 
-    def may_have_field(self, source: bytes, name: str) -> bool:
-        """Return quickly, without parsing, whether `fields` may find a name."""
-        return has_word(name.encode(), source)
-
     def value(self, source: bytes, declaration: Declaration) -> str:
         """Return the value of a constant or variable; empty if it has none."""
         return source[declaration.value.start : declaration.value.end].decode(errors="replace")
@@ -217,10 +220,6 @@ class Language:
     def type_of(self, source: bytes, name: str) -> str:
         """Return the type of a parameter or variable of a function; empty if it isn't the same everywhere.
 
-        Args:
-            source: the text.
-            name: of a parameter or variable.
-
         Returns:
             The type's name as the file knows it, with dots, without type arguments.
         """
@@ -244,7 +243,7 @@ class Language:
         return False
 
     def passed_on(self, base: str) -> Collection[str] | None:
-        """Return the members that a type of the language's own library gives to others; None if unknown.
+        """Return the members that subtypes get from a type of the language's own library; None if unknown.
 
         Args:
             base: full name of the type, with dots.
@@ -264,7 +263,7 @@ BRACKETS = r"[\[\](){}]"
 
 
 def lexer(hidden: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Return what `Language` calls `hidden` and `tokens`, for an expression of strings and comments."""
+    """Compile an expression for strings and comments into the patterns `hidden` and `tokens`."""
     flags = re.DOTALL | re.VERBOSE
     return re.compile(hidden, flags), re.compile(f"{hidden} | {BRACKETS}", flags)
 
@@ -295,9 +294,9 @@ def language_of(path: str) -> Language | None:
 
 
 def known_language(path: str) -> Language:
-    """Return the language of a file that is in an index, so that it is known to have one."""
+    """Return the language of a file in an index."""
     language = language_of(path)
-    assert language is not None  # noqa: S101  # as said
+    assert language is not None  # noqa: S101  # only such files are read
     return language
 
 

@@ -14,18 +14,13 @@ if TYPE_CHECKING:
 
 
 class Manifests:
-    """Reads manifests, each once.
-
-    Args:
-        root: absolute path.
-        paths: of all manifests below it.
-    """
+    """Reads manifests, each once."""
 
     def __init__(self, root: str, paths: Iterable[str]) -> None:
         self._root = root
         self._paths = sorted(paths, key=lambda path: (path.count("/"), path))
         self._known = frozenset(self._paths)
-        self._said: dict[str, Mapping[str, object]] = {}
+        self._settings: dict[str, Mapping[str, object]] = {}
 
     def __contains__(self, path: str) -> bool:
         """Return whether there is a manifest at a path."""
@@ -46,16 +41,16 @@ class Manifests:
         content = read_source(self._root, path)
         return content.source if isinstance(content, Content) else b""
 
-    def said(self, path: str) -> Mapping[str, object]:
-        """Return what a manifest of JSON or TOML says; an empty mapping if it can't be read."""
-        if path not in self._said:
+    def settings(self, path: str) -> Mapping[str, object]:
+        """Return the settings in a manifest of JSON or TOML; an empty mapping if it can't be read."""
+        if path not in self._settings:
             text = self.text(path).decode(errors="replace")
             try:
-                said = _toml_in(text) if path.endswith(".toml") else _json_in(text)
+                settings = _toml_in(text) if path.endswith(".toml") else _json_in(text)
             except (ValueError, RecursionError):
-                said = None
-            self._said[path] = _mapping(said)
-        return self._said[path]
+                settings = None
+            self._settings[path] = _mapping(settings)
+        return self._settings[path]
 
 
 def _toml_in(text: str) -> object:
@@ -72,11 +67,11 @@ def _json_in(text: str) -> object:
         return json.loads(as_json_text(text) or "null")
 
 
-def table_in(said: Mapping[str, object], *keys: str) -> Mapping[str, object]:
+def table_in(settings: Mapping[str, object], *keys: str) -> Mapping[str, object]:
     """Return a mapping inside of others; an empty one if it isn't there."""
     for key in keys:
-        said = _mapping(said.get(key))
-    return said
+        settings = _mapping(settings.get(key))
+    return settings
 
 
 def _mapping(given: object) -> Mapping[str, object]:

@@ -57,7 +57,7 @@ def explain_miss(index: Index, written: WrittenName, environment: Environment, *
         return Miss("outside of the root", where, nearest)
     if where := Resolver(index).without_source(name):
         return Miss("outside of the root", f"{where}: {quote(name, MOST_SHOWN)} may be there.", nearest)
-    note = f"Nothing that is read declares {quote(name, MOST_SHOWN)}."
+    note = f"No file that is read declares {quote(name, MOST_SHOWN)}."
     if others := _note_of_text(index, written) or _note_elsewhere(index, written):
         note += f" {others}"
     if next(index.with_word(name.rpartition(".")[2]), None) is not None:

@@ -1,4 +1,4 @@
-"""Which modules may a name mean that is written in an import or in a question?"""
+"""Which modules may a name in an import or a question mean?"""
 
 from __future__ import annotations
 

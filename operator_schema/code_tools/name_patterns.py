@@ -1,4 +1,4 @@
-"""How are names found quickly that match a pattern?"""
+"""How are the names that match a pattern found quickly?"""
 
 from __future__ import annotations
 
@@ -17,12 +17,7 @@ _USEFUL = 3
 
 
 def lines_of(names: Iterable[str], *, any_case: bool) -> str:
-    """Join names into one text with a line for each, as `NameTable` needs it.
-
-    Args:
-        names: in their order.
-        any_case: whether upper and lower case are ignored.
-    """
+    """Join names into one text with a line for each, as `NameTable` needs it."""
     text = "".join([f"{name.replace(_NEWLINE, ' ')}\n" for name in names])
     return text.casefold() if any_case else text
 

@@ -1,4 +1,4 @@
-"""What is the answer to a pattern of names?"""
+"""Which declarations have names that match a pattern, and if none do, why?"""
 
 from __future__ import annotations
 
@@ -24,15 +24,7 @@ _LINE = 10_000
 
 
 def search_names(index: Index, pattern: str, kind: Kind | None, limit: int, budget: Budget) -> SearchResult:
-    """Find declarations by a pattern of their names.
-
-    Args:
-        index: to look in.
-        pattern: as somebody wrote it.
-        kind: of the declarations; None for all.
-        limit: how many are returned.
-        budget: for the characters of the result.
-    """
+    """Answer with the declarations whose names match a pattern, or explain why there are none."""
     path, names = read_pattern(pattern)
     found, more = index.search(path, names, kind, limit)
     if not found:
@@ -92,7 +84,7 @@ def _reason_for_nothing(
         return "not understood", hint
     if path and not any(True for _ in index.at(path)):
         return path_problem(index, path)
-    note = f"No declared name fits: a pattern is of a whole name, so try *{names.strip('*')}*."
+    note = f"No declared name matches: a pattern must match the whole name, so try *{names.strip('*')}*."
     return "not declared", f"{note} {unread_note(index)}".strip()
 
 

@@ -104,7 +104,7 @@ def parse_tree(package: str, source: bytes) -> Node:
 
 
 def _parsed_in_time(make: Callable[[], Parser], source: bytes) -> Node:
-    """Parse a text within its time; the parser is freed here, because that takes stack."""
+    """Parse a text within a time limit; freeing the parser takes stack, so it is freed here."""
     end = time.thread_time() + _SECONDS + len(source) * _SECONDS_A_BYTE
     look = time.monotonic()
     reader = _TextReader(source, _MOST_READ + len(source) // _BYTES_A_READ)
@@ -130,10 +130,6 @@ def _parsed_in_time(make: Callable[[], Parser], source: bytes) -> Node:
 
 def _with_stack(size: int, work: Callable[[], Node]) -> Node:
     """Run a function that recurses in C, in a thread whose stack is large enough.
-
-    Args:
-        size: of the stack, in bytes. Only the used part takes memory.
-        work: the function.
 
     Raises:
         SlowParseError: the system gives no such stack.

@@ -1,4 +1,4 @@
-"""What does a patch do to a code base: does it fit, what does it break, and what vanishes?"""
+"""Does a patch fit a code base, and what does it break?"""
 
 from __future__ import annotations
 
@@ -54,13 +54,7 @@ class _FileChange(NamedTuple):
 
 
 def describe_patch(index: Index, diff: str, budget: Budget) -> PatchCheck:
-    """Apply a patch in memory, and describe the code base after it.
-
-    Args:
-        index: of the code base.
-        diff: the patch.
-        budget: for the characters of the result.
-    """
+    """Apply a patch in memory, and describe the code base after it."""
     try:
         changes = _apply_patches(index, patches_in(diff))
     except PatchError as error:
@@ -186,7 +180,7 @@ def _new_errors(change: _FileChange, language: Language) -> tuple[list[SyntaxPro
     except SlowParseError:
         return [], "It takes too long to parse, so it wasn't checked."
     new = [one for (_, line), one in found.items() if (one.message, line) not in before]
-    return new, "It can't be read wholly, as before the patch." if found and not new else ""
+    return new, "A part of it can't be read, as before the patch." if found and not new else ""
 
 
 def _errors_by_line(source: bytes, language: Language) -> dict[tuple[str, str], SyntaxProblem]:

@@ -20,7 +20,7 @@ from .nodes import (
     text_of,
 )
 from .parsing import parse_tree
-from .words import lines_with, places_of
+from .words import lines_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,8 +66,6 @@ _BOUND = re.compile(
 _BOUND_OTHERWISE = re.compile(
     r"\b(?:for|as|del|global|nonlocal|import)\b[^:\n]*|^[\w, \t]*,[\w, \t]*=(?!=)", re.MULTILINE
 )
-_NOT_SET = re.compile(rb"[ \t]*(?:[(.\[\w'\"]|\n[ \t]*[a-z_])")
-"""What stands behind a name in code only if no assignment sets it."""
 _UNTYPED = re.compile(r"[(,]\s*\**(\w+)\s*(?=[,=)])")
 
 _TYPE_MAKERS = frozenset({"NewType", "ParamSpec", "TypeVar", "TypeVarTuple", "TypeAliasType"})
@@ -137,13 +135,10 @@ class PythonLanguage(Language):
                             continue
                     elif is_inside or target.type != "identifier":
                         continue
-                    found.setdefault(name, TypeField(name, kind, span_of(value)))
+                    found.setdefault(
+                        name, TypeField(name, target.end_byte - len(name.encode()), kind, span_of(value))
+                    )
         return list(found.values())
-
-    def may_have_field(self, source: bytes, name: str) -> bool:
-        """Return whether the text of a class may set a name, and not only call it."""
-        size = len(name.encode())
-        return any(_NOT_SET.match(source, place + size) is None for place in places_of(name.encode(), source))
 
     def called(self, source: bytes) -> list[tuple[str, str]]:
         """List the calls in the text of one function, and the names that it uses."""
@@ -189,7 +184,7 @@ class PythonLanguage(Language):
         lines = lines_with(source, name.encode()).decode("latin-1")
         if max(map(len, lines.split("\n"))) > _LONGEST_LINE:
             return ""
-        bound = _bindings_of(name, lines)
+        bound = [each for each in _BOUND.finditer(lines) if each[1] == name]
         if len(bound) != 1 or not (bound[0][2] or bound[0][4]):
             return ""
         if any(name in re.findall(r"\w+", found[0]) for found in _BOUND_OTHERWISE.finditer(lines)):
@@ -225,23 +220,6 @@ class PythonLanguage(Language):
 LANGUAGE = PythonLanguage()
 
 
-def _bindings_of(name: str, lines: str) -> list[re.Match[str]]:
-    """List the matches of `_BOUND` for a name; looking only where the name is takes a third of the time."""
-    bound: list[re.Match[str]] = []
-    at = lines.find(name)
-    while at >= 0:
-        found = _BOUND.match(lines, at)
-        if found is not None and found[1] == name:
-            last = at - 1
-            while last >= 0 and lines[last] in " \t\"'":
-                last -= 1
-            if last >= 0 and lines[last] == ":":  # it may be the type of another name
-                return [each for each in _BOUND.finditer(lines) if each[1] == name]
-            bound.append(found)
-        at = lines.find(name, at + len(name))
-    return bound
-
-
 def _read_class(source: bytes, node: Node, whole: Node, owner: str) -> Declaration:
     bases = node.child_by_field_name("superclasses")
     kind: Kind = "class"
@@ -266,11 +244,11 @@ def _read_function(source: bytes, node: Node, whole: Node, owner: str) -> Declar
 def _declare_node(source: bytes, node: Node, whole: Node, owner: str, kind: Kind) -> Declaration:
     field = node.child_by_field_name
     name, body = field("name"), field("body")
-    said = "" if name is None else text_in(source, name)
+    text = "" if name is None else text_in(source, name)
     last = field("return_type") or field("parameters") or field("superclasses") or field("type_parameters")
     head = Span(node.start_byte, (last or name or node).end_byte)
     place = NodePlace(owner, doc=NOWHERE if body is None else _find_docstring(body), start=whole.start_byte)
-    return declare(node, said, kind, place, head=head)
+    return declare(node, text, kind, place, head=head)
 
 
 def _last_part(source: bytes, node: Node) -> str:
@@ -351,10 +329,10 @@ def _makes_type(source: bytes, value: Node | None) -> bool:
 def _annotated_kind(source: bytes, assignment: Node) -> Kind | None:
     """Return the kind of a name by its annotation; None if its upper or lower case decides."""
     annotation = assignment.child_by_field_name("type")
-    said = "" if annotation is None else text_in(source, annotation)
-    if said.endswith("TypeAlias"):
+    text = "" if annotation is None else text_in(source, annotation)
+    if text.endswith("TypeAlias"):
         return "type"
-    return "const" if said.partition("[")[0].rpartition(".")[2] == "Final" else None
+    return "const" if text.partition("[")[0].rpartition(".")[2] == "Final" else None
 
 
 def _read_alias(source: bytes, node: Node, owner: str) -> Iterator[Declaration]:
@@ -381,18 +359,18 @@ def _read_imports(source: bytes, node: Node) -> Iterator[Import]:
             name, alias = part.child_by_field_name("name") or part, part.child_by_field_name("alias")
         elif part.type != "dotted_name":
             continue
-        said = text_in(source, name)
-        known = said if alias is None else text_in(source, alias)
-        shown = said if alias is None else f"{said} as {known}"
+        text = text_in(source, name)
+        known = text if alias is None else text_in(source, alias)
+        shown = text if alias is None else f"{text} as {known}"
         if origin is None:
             # `import a.b` makes `a` known.
             yield Import(
-                known if alias else said.partition(".")[0],
-                said if alias else said.partition(".")[0],
+                known if alias else text.partition(".")[0],
+                text if alias else text.partition(".")[0],
                 f"import {shown}",
             )
         else:
-            joined = f"{base}{said}" if base.endswith(".") else f"{base}.{said}"
+            joined = f"{base}{text}" if base.endswith(".") else f"{base}.{text}"
             yield Import(known, joined, f"from {base} import {shown}")
 
 

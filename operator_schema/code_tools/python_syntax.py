@@ -39,13 +39,7 @@ _SUGGESTED = (
 
 
 def python_problems(code: str, context: Context, tokens: re.Pattern[str]) -> list[SyntaxProblem]:
-    """List the syntax errors of a snippet of Python.
-
-    Args:
-        code: the snippet.
-        context: the kind of text that it is.
-        tokens: matches strings and comments as a whole, and single brackets.
-    """
+    """List the syntax errors of a snippet of Python."""
     if "\0" in code:
         before = code.partition("\0")[0]
         line = before.count("\n") + 1
@@ -79,12 +73,6 @@ def _each_problem(
     """Yield the syntax errors of a text in the order in which Python finds them.
 
     Python stops at the first one, so what is wrong is put right, and the rest is read again.
-
-    Args:
-        written: the snippet without the indentation that all its lines share.
-        code: the snippet.
-        context: the kind of text that it is.
-        tokens: as `python_problems` takes them.
     """
     text = written
     seen: set[int] = set()
@@ -217,7 +205,7 @@ def _problem_of(error: SyntaxError, code: str, text: str) -> SyntaxProblem:
     """Move a problem from the text without indentation to the code as it was written."""
     message = error.msg or "invalid syntax"
     line, column = error.lineno or 1, max(error.offset or 1, 1)
-    suggestion = next((hint for said, hint in _SUGGESTED if said in message), None)
+    suggestion = next((hint for part, hint in _SUGGESTED if part in message), None)
     read = text.split("\n")[line - 1 : line]
     line += code[: code.find(text)].count("\n") if text in code else 0
     written = code.split("\n")[line - 1 : line]
@@ -249,16 +237,16 @@ def _remove_error(text: str, error: SyntaxError, context: Context, tokens: re.Pa
         return balanced
     lines = text.split("\n")
     row = min(max((error.lineno or 1) - 1, 0), len(lines) - 1)
-    said = error.msg or ""
-    empty = _BLOCK_ON.match(said)
+    message = error.msg or ""
+    empty = _BLOCK_ON.match(message)
     if empty is not None:
         return _replace_statement(
             lines, _continued_rows(text, lines, tokens), int(empty[1]) - 1, is_empty=True
         )
-    if "unexpected indent" in said:  # what comes before it becomes the head of a block
+    if "unexpected indent" in message:  # what comes before it becomes the head of a block
         above = _row_above(lines, row)
         return text if above is None else _replace_row(lines, above, f"{_margin(lines[above])}while 1:")
-    if "unindent does not match" in said:
+    if "unindent does not match" in message:
         above = _row_above(lines, row)
         return text if above is None else _replace_row(lines, row, f"{_margin(lines[above])}pass")
     return _replace_statement(lines, _continued_rows(text, lines, tokens), row, is_empty=False)

@@ -19,7 +19,7 @@ from .source_text import source_of
 from .words import has_word, places_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator, Sequence
 
     from .budget import Budget
     from .index import Index, SourceFile
@@ -89,12 +89,7 @@ _MOST_FILES_SHOWN = 40
 
 
 def describe_references(sought: Sought, path: str, budget: Budget) -> ReferencesFound:
-    """Describe the uses of the first declaration of a list.
-
-    Args:
-        sought: the declarations.
-        path: of a file or folder where uses are wanted; empty for all.
-        budget: for the characters of the result.
+    """Describe the uses of the first declaration of a list, in the files at a path or in all.
 
     Raises:
         ChangedError: a file has changed since the index read it.
@@ -149,12 +144,7 @@ def _describe_place(one: Reference) -> PlaceShown:
 
 
 def uses_of(index: Index, target: FoundDeclaration, path: str = "") -> Uses:
-    """List the places that use a declaration; the declaration itself isn't one.
-
-    Args:
-        index: to look in.
-        target: the declaration.
-        path: of a file or folder where uses are wanted; empty for all.
+    """List the places that use a declaration, in the files at a path or in all.
 
     Raises:
         ChangedError: a file has changed since the index read it.
@@ -198,6 +188,36 @@ def _files_near(index: Index, target: FoundDeclaration, files: list[SourceFile])
     return near.union(*[index.importing(one) for one in (name, module, "*")])
 
 
+class _Spot(NamedTuple):
+    """A place with the name of the target, and its surroundings.
+
+    Attributes:
+        file: that has it.
+        source: text of the file.
+        at: byte at which the name begins.
+        around: the declarations in whose scope the name is, the outermost first.
+        text: of the function around it; None outside of functions.
+    """
+
+    file: SourceFile
+    source: bytes
+    at: int
+    around: Sequence[Declaration]
+    text: FunctionText | None
+
+    def binds(self, name: str) -> bool:
+        """Return whether the function around the place seems to bind a name."""
+        return self.text is not None and self.text.binds(name)
+
+    def destructures(self, name: str) -> bool:
+        """Return whether the function around the place destructures an object into a name."""
+        return self.text is not None and self.text.destructures(name)
+
+    def imports(self, name: str) -> Sequence[Import]:
+        """Return the imports in the function around the place that bind a name."""
+        return () if self.text is None else self.text.imports(name)
+
+
 class _Seeker:
     """Finds the uses of one declaration in files."""
 
@@ -212,9 +232,129 @@ class _Seeker:
         """The function that was looked at last."""
         self.others = 0
 
+    def in_file(self, file: SourceFile) -> Iterator[Reference]:
+        """Yield the uses in a file."""
+        source = source_of(self._index, file)
+        places = Places(file.parsed.declarations, file.language, source)
+        for at in places_of(self._name.encode(), source):
+            around = places.around(at)
+            if self._is_declaration(file, around, at, places):
+                continue
+            certainty: Certainty | None = "text"
+            if places.is_code(at):
+                certainty = self._certainty_at(self._spot(file, source, around, at))
+            elif places.is_type(at) or places.is_exported(at):
+                sure = self._certainty_at(self._spot(file, source, around, at))
+                certainty = "likely" if sure else "text"
+            if certainty is None:
+                self.others += 1
+                continue
+            inside = around[-1].qualified if around else ""
+            yield Reference(file, places.line(at), inside, certainty, places.text(at))
+
+    def _is_declaration(self, file: SourceFile, around: list[Declaration], at: int, places: Places) -> bool:
+        """Return whether a place is the name in a declaration; those of other declarations are counted."""
+        for one in reversed(around):
+            if one.name != self._name or at >= (one.head.end or one.whole.end):
+                continue
+            if one.line == places.line(at):
+                self.others += not self._is_target(FoundDeclaration(file, one))
+                return True
+        return False
+
+    def _spot(self, file: SourceFile, source: bytes, around: list[Declaration], at: int) -> _Spot:
+        """Find the scopes of a place: a decorator, for example, isn't in the scope of its function."""
+        scopes = around
+        for number, one in enumerate(around):
+            if at >= one.head.end or one.kind not in FUNCTIONS:
+                continue
+            is_outside = at < one.head.start or (
+                file.language.heads_name_members
+                and not self._text_of_function(file, source, one).binds(self._name)
+            )
+            if is_outside:
+                scopes = around[:number]
+                break
+        function = next((one for one in reversed(scopes) if one.kind in FUNCTIONS), None)
+        text = None if function is None else self._text_of_function(file, source, function)
+        return _Spot(file, source, at, scopes, text)
+
+    def _text_of_function(self, file: SourceFile, source: bytes, function: Declaration) -> FunctionText:
+        """Return the text of a function, with its imports and variables."""
+        if self._function is None or self._function.declaration is not function:
+            text = source[function.head.start : function.whole.end]
+            self._function = FunctionText(function, file.language, text)
+        return self._function
+
+    def _certainty_at(self, spot: _Spot) -> Certainty | None:
+        """Return how certainly a place means the target; None if it means something else."""
+        file, source, at = spot.file, spot.source, spot.at
+        end = at + len(self._name.encode())
+        if file.path.endswith(".rs") and _MACRO_USE.match(source, end):
+            return self._certainty_of_macro(file)
+        line = source[max(at - _LONGEST_CHAIN, 0) : at]
+        before = _end_of_chain(line)
+        if _DOTTED.search(before):
+            sure = self._certainty_of_member(spot, before)
+            sure = sure or ("likely" if _LOADED.search(line) or self._is_embedded else None)
+            if sure == "certain" or not IMPORT.match(source, source.rfind(b"\n", 0, at) + 1):
+                return sure
+            return self._certainty_of_import(file) or sure or self._certainty_of_unread_import(file)
+        if _KEYWORD.match(source, end) and _BEFORE_KEYWORD.search(before):
+            return "likely" if self._owner and self._target.declaration.kind == "var" else None
+        if not file.path.endswith((".py", ".pyi")):
+            if _KEY.match(source, end) and _BEFORE_KEY.search(before):
+                return "likely"  # of a map, or a field in a literal
+            if spot.around and spot.around[-1].kind == "struct" and _names_field(source, at, end):
+                return None
+        return self._certainty_of_name(spot)
+
+    def _certainty_of_macro(self, file: SourceFile) -> Certainty | None:
+        """Return how certainly a use of a macro of Rust means the target."""
+        head = source_of(self._index, self._target.file)[self._target.declaration.head.start :]
+        if not head.startswith(b"macro_rules!"):
+            return None
+        return self._certainty_of_way(self._resolver.meant(file, self._name), "likely")
+
+    # --- a name behind a dot -------------------------------------------------------------------------
+
+    def _certainty_of_member(self, spot: _Spot, before: bytes) -> Certainty | None:
+        """Return how certainly a name behind a dot means the target."""
+        unsure: Certainty | None = "likely" if self._target.declaration.owner else None
+        if spot.text is not None and _SUPER.search(before):
+            return self._certainty_of_way(self._meant(spot, f"super().{self._name}"), unsure)
+        chain = _CHAIN.search(before)
+        if chain is None:
+            return unsure
+        text = chain[1].decode(errors="replace")
+        head = re.sub(r"\s+|::", lambda part: "." if ":" in part[0] else "", text)
+        first, _, rest = head.partition(".")
+        if spot.text is not None and not rest and self._is_own_object(spot, first):
+            way = self._resolver.method(spot.file, spot.text.declaration.owner, self._name)
+            sure = self._certainty_of_way(way, unsure)
+            return sure and "likely" if spot.text.is_parameter_twice(first) else sure
+        if spot.text is not None and b"::" not in chain[0] and spot.binds(first):
+            kind = spot.text.type_of(first)
+            full = ".".join(filter(None, [kind, rest, self._name]))
+            return self._certainty_of_way(self._resolver.meant(spot.file, full) if kind else None, unsure)
+        # A path of Rust begins with a crate or a module, which a macro may make.
+        may_be_made = chain[0].endswith(b"::") and not (
+            first[:1].isupper() or spot.file.language.is_own_library(first)
+        )
+        way = self._meant(spot, f"{head}.{self._name}")
+        if way is None and not unsure:
+            unsure = "likely" if may_be_made or self._may_lead_to_target(spot, first) else None
+        return self._certainty_of_way(way, unsure)
+
+    def _is_own_object(self, spot: _Spot, name: str) -> bool:
+        """Return whether a name is that of the object of the method around a place, such as `self`."""
+        if spot.text is None or not spot.text.declaration.owner:
+            return False
+        return name in self._resolver.own_names(FoundDeclaration(spot.file, spot.text.declaration))
+
     @cached_property
     def _is_embedded(self) -> bool:
-        """Whether a struct of Go embeds the target: the name of the type is then also one of a field."""
+        """Whether a struct of Go embeds the target, so that a field has the name of the type."""
         return (
             self._target.declaration.kind in TYPES
             and self._target.file.path.endswith(".go")
@@ -225,128 +365,34 @@ class _Seeker:
             )
         )
 
-    def in_file(self, file: SourceFile) -> Iterator[Reference]:
-        """Yield the uses in a file."""
-        source = source_of(self._index, file)
-        places = Places(file.parsed.declarations, file.language, source)
-        word = self._name.encode()
-        for at in places_of(word, source):
-            end = at + len(word)
-            around = places.around(at)
-            if self._is_declaration(file, around, at, places):
-                continue
-            certainty: Certainty | None = "text"
-            if places.is_code(at):
-                certainty = self._certainty_at(file, source, around, at, end)
-            elif places.is_type(at) or places.is_exported(at):
-                certainty = "likely" if self._certainty_at(file, source, around, at, end) else "text"
-            if certainty is None:
-                self.others += 1
-                continue
-            inside = around[-1].qualified if around else ""
-            yield Reference(file, places.line(at), inside, certainty, places.text(at))
+    # --- a name alone --------------------------------------------------------------------------------
 
-    def _is_declaration(self, file: SourceFile, around: list[Declaration], at: int, places: Places) -> bool:
-        """Return whether a place is the name of a declaration, of the target or of another one."""
-        for one in reversed(around):
-            if one.name != self._name or at >= (one.head.end or one.whole.end):
-                continue
-            if one.line == places.line(at):
-                self.others += not self._is_target(FoundDeclaration(file, one))
-                return True
-        return False
-
-    def _certainty_at(
-        self, file: SourceFile, source: bytes, around: list[Declaration], at: int, end: int
-    ) -> Certainty | None:
-        """Return how certainly a place means the target; None if it means something else."""
-        if file.path.endswith(".rs") and _MACRO_USE.match(source, end):
-            return self._certainty_of_macro(file)
-        line = source[max(at - _LONGEST_CHAIN, 0) : at]
-        before = _end_of_chain(line)
-        around = self._scopes(file, source, around, at)
-        function = next((one for one in reversed(around) if one.kind in FUNCTIONS), None)
-        if _DOTTED.search(before):
-            sure = self._certainty_of_member(file, source, before, function)
-            sure = sure or ("likely" if _LOADED.search(line) or self._is_embedded else None)
-            is_import = sure != "certain" and IMPORT.match(source, source.rfind(b"\n", 0, at) + 1)
-            return (
-                (self._certainty_of_import(file, []) or sure or self._certainty_of_unread_import(file))
-                if is_import
-                else sure
-            )
-        if _KEYWORD.match(source, end) and _BEFORE_KEYWORD.search(before):
-            return "likely" if self._owner and self._target.declaration.kind == "var" else None
-        if not file.path.endswith((".py", ".pyi")):
-            if _KEY.match(source, end) and _BEFORE_KEY.search(before):
-                return "likely"  # of a map, or a field in a literal
-            if around and around[-1].kind == "struct" and _names_field(source, at, end):
-                return None
-        return self._certainty_of_name(file, source, around, function)
-
-    def _certainty_of_macro(self, file: SourceFile) -> Certainty | None:
-        """Return how certainly a use of a macro of Rust means the target."""
-        head = source_of(self._index, self._target.file)[self._target.declaration.head.start :]
-        if not head.startswith(b"macro_rules!"):
-            return None
-        way = self._resolver.meant(file, self._name)
-        return "likely" if way is None else self._certainty_of_way(way)
-
-    def _scopes(
-        self, file: SourceFile, source: bytes, around: list[Declaration], at: int
-    ) -> list[Declaration]:
-        """Return the declarations in whose scope a place is; a decorator isn't in that of its function."""
-        for number, one in enumerate(around):
-            if at >= one.head.end or one.kind not in FUNCTIONS:
-                continue
-            is_outside = at < one.head.start or (
-                file.language.heads_name_members
-                and not self._text_of_function(file, source, one).binds(self._name)
-            )
-            if is_outside:
-                return around[:number]
-        return around
-
-    def _text_of_function(self, file: SourceFile, source: bytes, function: Declaration) -> FunctionText:
-        """Return the text of a function, with its imports and variables."""
-        if self._function is None or self._function.declaration is not function:
-            text = source[function.head.start : function.whole.end]
-            self._function = FunctionText(function, file.language, text)
-        return self._function
-
-    def _certainty_of_name(
-        self, file: SourceFile, source: bytes, around: list[Declaration], function: Declaration | None
-    ) -> Certainty | None:
+    def _certainty_of_name(self, spot: _Spot) -> Certainty | None:
         """Return how certainly a name without a dot before it means the target."""
-        kind = next((one for one in reversed(around) if one.kind not in {"const", "var"}), None)
+        file = spot.file
+        kind = next((one for one in reversed(spot.around) if one.kind not in {"const", "var"}), None)
         if kind is not None and kind.kind in TYPES:
             own = self._index.declared(file, f"{kind.qualified}.{self._name}")
             if own and self._name != kind.name:  # a constructor has the name of its type
                 return "certain" if self._is_target(own[0]) else None
-        text = None if function is None else self._text_of_function(file, source, function)
-        if text is not None and text.binds(self._name):
-            way = self._resolver.meant(file, self._name) or self._declared_around(file, around)
-            may_be = text.takes_apart(self._name) if way is None else self._is_target(way.found)
+        if spot.binds(self._name):
+            way = self._resolver.meant(file, self._name) or self._declared_around(spot)
+            may_be = spot.destructures(self._name) if way is None else self._is_target(way.found)
             return "likely" if may_be else None
-        inside = [] if text is None else text.imports(self._name)
-        way = (
-            self._resolver.meant(file, self._name)
-            if function is None
-            else self._resolver.called(FoundDeclaration(file, function), self._name, inside)
-        )
-        way = way or self._declared_around(file, around)
+        way = self._meant(spot, self._name) or self._declared_around(spot)
         if way is not None:
-            return self._certainty_of_way(way)
+            return self._certainty_of_way(way, None)
         may_be = (
             (self._owner is not None and file.language.has_plain_members)
-            or (text is not None and text.takes_apart(self._name))
-            or self._may_lead_to_target(file, self._name, inside)
+            or spot.destructures(self._name)
+            or self._may_lead_to_target(spot, self._name)
         )
-        return self._certainty_of_import(file, around) or ("likely" if may_be else None)
+        imported = None if spot.around else self._certainty_of_import(file)
+        return imported or ("likely" if may_be else None)
 
-    def _declared_around(self, file: SourceFile, around: list[Declaration]) -> Way | None:
+    def _declared_around(self, spot: _Spot) -> Way | None:
         """Find the declaration of the name in a namespace or class around a place; None if there is none."""
-        owner = around[-1].qualified if around else ""
+        file, owner = spot.file, spot.around[-1].qualified if spot.around else ""
         while owner:
             own = self._index.declared(file, f"{owner}.{self._name}")
             is_namespace = all(one.declaration.kind in FUNCTIONS for one in self._index.declared(file, owner))
@@ -355,25 +401,32 @@ class _Seeker:
             owner = owner.rpartition(".")[0]
         return None
 
-    def _may_lead_to_target(self, file: SourceFile, first: str, inside: Iterable[Import] = ()) -> bool:
+    # --- imports and meanings ------------------------------------------------------------------------
+
+    def _meant(self, spot: _Spot, name: str) -> Way | None:
+        """Find the declaration that a dotted name means at a place; None if it is unknown."""
+        if spot.text is None:
+            return self._resolver.meant(spot.file, name)
+        function = FoundDeclaration(spot.file, spot.text.declaration)
+        return self._resolver.called(function, name, spot.imports(name.partition(".")[0]))
+
+    def _may_lead_to_target(self, spot: _Spot, first: str) -> bool:
         """Return whether a name of unknown meaning may lead to the target.
 
         An import may bring it that leads nowhere below the root, and that may be of a package there under
         another name; a part of the file can't be read; or the name means an object that holds the target.
         """
-        if file.parsed.is_broken or self._resolver.may_import(file, first, inside):
+        if spot.file.parsed.is_broken or self._resolver.may_import(spot.file, first, spot.imports(first)):
             return True
-        way = self._resolver.meant(file, first)
+        way = self._resolver.meant(spot.file, first)
         if way is None or way.found.declaration.kind not in {"const", "var"}:
             return False
         value = way.found.declaration.value
         text = source_of(self._index, way.found.file)[value.start : value.end]
         return has_word(self._name.encode(), text)
 
-    def _certainty_of_import(self, file: SourceFile, around: list[Declaration]) -> Certainty | None:
-        """Return how certainly a name in an import at the top of a file means the target."""
-        if around:
-            return None
+    def _certainty_of_import(self, file: SourceFile) -> Certainty | None:
+        """Return how certainly the imports at the top of a file that have the name mean the target."""
         for one in file.parsed.imports:
             if one.target.endswith(self._name) and re.split(r"[./:#]", one.target)[-1] == self._name:
                 way = self._resolver.meant(file, one.name)
@@ -386,49 +439,15 @@ class _Seeker:
         alike = [one.target for one in file.parsed.imports if one.target.endswith(self._name)]
         return None if any(map(file.language.is_own_library, alike)) else "likely"
 
-    def _certainty_of_member(
-        self, file: SourceFile, source: bytes, before: bytes, function: Declaration | None
-    ) -> Certainty | None:
-        """Return how certainly a name behind a dot means the target."""
-        unsure: Certainty | None = "likely" if self._target.declaration.owner else None
-        found = None if function is None else FoundDeclaration(file, function)
-        chain = _CHAIN.search(before)
-        if found is not None and _SUPER.search(before):
-            way = self._resolver.called(found, f"super().{self._name}")
-            return self._certainty_of_way(way) if way is not None else unsure
-        if chain is None:
-            return unsure
-        head = re.sub(
-            r"\s+|::", lambda part: "." if ":" in part[0] else "", chain[1].decode(errors="replace")
-        )
-        first, _, rest = head.partition(".")
-        text = None if function is None else self._text_of_function(file, source, function)
-        is_method = found is not None and found.declaration.owner and not rest
-        if found is not None and text is not None and is_method and first in self._resolver.own_names(found):
-            way = self._resolver.method(file, found.declaration.owner, self._name)
-            sure = self._certainty_of_way(way) if way is not None else unsure
-            return sure and "likely" if text.takes_again(first) else sure
-        if text is not None and b"::" not in chain[0] and text.binds(first):
-            kind = text.type_of(first)
-            way = (
-                self._resolver.meant(file, ".".join(filter(None, [kind, rest, self._name]))) if kind else None
-            )
-            return self._certainty_of_way(way) if way is not None else unsure
-        full = f"{head}.{self._name}"
-        inside = [] if text is None else text.imports(first)
-        way = (
-            self._resolver.meant(file, full) if found is None else self._resolver.called(found, full, inside)
-        )
-        if way is not None:
-            return self._certainty_of_way(way)
-        # A path of Rust begins with a crate or a module, which a macro may make.
-        may_be_made = chain[0].endswith(b"::") and not (
-            first[:1].isupper() or file.language.is_own_library(first)
-        )
-        return unsure or ("likely" if may_be_made or self._may_lead_to_target(file, first, inside) else None)
+    def _certainty_of_way(self, way: Way | None, otherwise: Certainty | None) -> Certainty | None:
+        """Return how certainly a place means the target, given the declaration that its name leads to.
 
-    def _certainty_of_way(self, way: Way) -> Certainty | None:
-        """Return how certainly a place means the target, given the declaration that it leads to."""
+        Args:
+            way: to the declaration; None if it is unknown.
+            otherwise: how certain the place is if the declaration is unknown.
+        """
+        if way is None:
+            return otherwise
         if self._is_target(way.found):
             return "certain" if way.is_certain else "likely"
         return "likely" if self._is_related(way.found) or not way.is_certain else None

@@ -163,27 +163,27 @@ class Resolver:
         return self._find_in_module(files, parts, 0)
 
     def without_source(self, name: str) -> str:
-        """Describe a module without source from which a module imports all names; empty if there is none."""
+        """Describe an import of all names of a module that has no source here; empty if there is none."""
         parts = name.split(".")
         for place in range(len(parts) - 1, 0, -1):
             waiting = list(islice(self._index.modules.ending(".".join(parts[:place])), 3))
-            for module in waiting:  # it grows by what these take all names from
-                for file in self._index.of_module(module):
-                    if not file.language.module_is_namespace:
-                        continue
-                    for one in self._imports_by_name(file).get("*", ()):
-                        if one.target.startswith(_OF_THIS_CRATE):
-                            continue
-                        target = file.language.import_target(one.target, file.path)
-                        known = [found for found, _ in self._index.modules.imported(target, file.path)]
-                        if not known:
-                            return (
-                                f"{file.path} takes all of {target or one.target}, which has no source here"
-                            )
-                        waiting += [
-                            found for found in known[:1] if found not in waiting and len(waiting) < _MOST_WAYS
-                        ]
+            for module in waiting:  # it grows by the modules from which these import all names
+                for file, one in self._star_imports(module):
+                    target = file.language.import_target(one.target, file.path)
+                    known = [found for found, _ in self._index.modules.imported(target, file.path)]
+                    if not known:
+                        source = target or one.target
+                        return f"{file.path} imports all names of {source}, which has no source here"
+                    if known[0] not in waiting and len(waiting) < _MOST_WAYS:
+                        waiting.append(known[0])
         return ""
+
+    def _star_imports(self, module: str) -> Iterator[tuple[SourceFile, Import]]:
+        """Yield the imports of all names in the files of a module."""
+        for file in self._index.of_module(module):
+            for one in self._imports_by_name(file).get("*", ()) if file.language.module_is_namespace else ():
+                if not one.target.startswith(_OF_THIS_CRATE):
+                    yield file, one
 
     def outer_bases(self, name: str) -> Iterator[tuple[FoundDeclaration, str]]:
         """Yield the types of a name, each with the full name of a base outside of the root."""
@@ -381,33 +381,19 @@ class Resolver:
         source = source_of(self._index, file)
         text = source[start : declaration.whole.end]
         if key not in self._fields:
-            if not file.language.may_have_field(text, name):
+            if not has_word(name.encode(), text):
                 return None
             self._fields[key] = {one.name: one for one in file.language.fields(text)}
         field = self._fields[key].get(name)
         if field is None:
             return None
-        word = rf"(?<![\w.]){re.escape(name)}(?!\w)"
-        own = rf"(?:{'|'.join(sorted(file.language.self_names)) or 'self'})\.{re.escape(name)}(?!\w)"
-        places = [re.search(one.encode(), text, re.MULTILINE) for one in (rf"^[^\S\n]*{word}", own, word)]
-        place = start + next((found.start() for found in places if found is not None), 0)
-        begin = source.rfind(b"\n", 0, place) + 1
-        end = source.find(b"\n", place)
+        begin = source.rfind(b"\n", 0, start + field.at) + 1
+        end = source.find(b"\n", start + field.at)
         end = len(source) if end < 0 else end
-        while begin < end and source[begin : begin + 1].isspace():
-            begin += 1
+        begin = end - len(source[begin:end].lstrip())
         line = source.count(b"\n", 0, begin) + 1
-        made = Declaration(
-            name,
-            f"{declaration.qualified}.{name}",
-            "var",
-            line,
-            line,
-            Span(begin, end),
-            Span(),
-            Span(),
-            Span(start + field.value.start, start + field.value.end) if field.value.end else Span(),
-        )
+        full_name, value = f"{declaration.qualified}.{name}", _shift_span(field.value, start)
+        made = Declaration(name, full_name, "var", line, line, Span(begin, end), Span(), Span(), value)
         return FoundDeclaration(file, made)
 
     # --- steps ---------------------------------------------------------------------------------------
@@ -514,13 +500,7 @@ class Resolver:
         return None
 
     def may_import(self, file: SourceFile, name: str, inside: Iterable[Import] = ()) -> bool:
-        """Return whether an unresolved import may make a name known.
-
-        Args:
-            file: that has the name.
-            name: the first part of it.
-            inside: imports of the function around it.
-        """
+        """Return whether an unresolved import may make a name known."""
         known = self._imports_by_name(file)
         named = [one for one in file.parsed.imports if _LAST_PART.split(one.target)[-1] == name]
         each = [*inside, *named, *known.get(name, ()), *known.get("*", ())]

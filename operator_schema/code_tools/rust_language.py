@@ -88,7 +88,7 @@ class RustLanguage(Language):
         for node in nodes_in(_GRAMMAR, source):
             name, kind = node.child_by_field_name("name"), node.child_by_field_name("type")
             if node.type == "field_declaration" and name is not None and kind is not None:
-                found.append(TypeField(text_of(name), span_of(kind), Span()))
+                found.append(TypeField(text_of(name), name.start_byte, span_of(kind)))
         return found
 
     def called(self, source: bytes) -> list[tuple[str, str]]:
@@ -119,7 +119,7 @@ class RustLanguage(Language):
         return target.partition("::")[0] in {"alloc", "core", "std"}
 
     def passed_on(self, base: str) -> Collection[str] | None:
-        """Return the methods that a trait of Rust's own library provides; None for another one."""
+        """Return the methods that a trait of Rust's own library provides; None for another trait."""
         head, _, name = base.rpartition(".")
         if name in {"Deref", "DerefMut"} or not (
             self.is_own_library(head.partition(".")[0]) or name in PRELUDE
@@ -232,7 +232,7 @@ def _read_use(base: str, part: str) -> Iterator[Import]:
     target, _, alias = part.partition(" as ")
     if not target:
         return
-    # `use a::b::{self}` is `use a::b`, and `use a::b::*` takes all of `a::b`.
+    # `use a::b::{self}` is `use a::b`, and `use a::b::*` imports all names of `a::b`.
     written = base.removesuffix("::") if base and target == "self" else f"{base}{target}"
     full = written.removesuffix("::*")
     name = "*" if full != written else alias or full.rpartition("::")[2]

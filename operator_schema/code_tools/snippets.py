@@ -61,7 +61,7 @@ class Snippet(NamedTuple):
         is_beside = self.first - 1 <= problem.line <= self.last + 1
         if not is_beside or "return" not in problem.message:
             return None
-        # That a body lacks its `return` is said of the line before or after it.
+        # Checkers report a missing `return` at the line before or after the body.
         return problem._replace(line=self.last - self.first + 1, column=1)
 
 

@@ -130,10 +130,6 @@ def open_file(root: str, path: str) -> int:
 def read_source(root: str, path: str) -> Content | Skipped | None:
     """Read a file below the root; links aren't followed.
 
-    Args:
-        root: absolute path.
-        path: below it.
-
     Returns:
         Its content, why it is skipped, or None if it isn't there any more.
     """
@@ -183,8 +179,8 @@ def _as_utf8(source: bytes, path: str) -> bytes:
     """Convert a text to UTF-8 with line feeds; a text that is like this already isn't copied."""
     if b"\r\n" in source:
         source = source.replace(b"\r\n", b"\n")
-    said = _CODING.match(source) if path.endswith((".py", ".pyi")) else None
-    name = b"utf-8" if said is None else said[1].lower().replace(b"_", b"-")
+    coding = _CODING.match(source) if path.endswith((".py", ".pyi")) else None
+    name = b"utf-8" if coding is None else coding[1].lower().replace(b"_", b"-")
     if name in {b"utf-8", b"utf8", b"ascii"} or source.startswith(b"\xef\xbb\xbf"):
         return source
     try:

@@ -1,4 +1,4 @@
-"""Which parts of a file's text belong to a declaration?"""
+"""Which text of a file belongs to a declaration: its signature, comment or all of it?"""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def _is_overload(found: FoundDeclaration, decorators: str) -> bool:
 
 
 def span_text(source: bytes, span: Span) -> str:
-    """Return the text of a place."""
+    """Return the text in a span of a file."""
     return source[span.start : span.end].decode(errors="replace")
 
 
@@ -201,12 +201,7 @@ def _without_marks(lines: list[str]) -> Iterator[str]:
 
 
 def declaring_lines(index: Index, name: str, path: str = "") -> Iterator[tuple[SourceFile, int]]:
-    """Yield the lines whose text seems to declare a name, inside of functions and macros too.
-
-    Args:
-        index: to look in.
-        name: without dots.
-        path: of the file, or the end of it; empty for all files.
+    """Yield the lines whose text seems to declare a name without dots, inside of functions and macros too.
 
     Raises:
         ChangedError: a file has changed since the index read it.

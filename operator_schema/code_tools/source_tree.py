@@ -74,9 +74,9 @@ class IgnorePatterns(NamedTuple):
     before: str
     patterns: RuleFile
 
-    def about(self, path: str, *, is_folder: bool) -> IgnoreRule | None:
+    def rule_for(self, path: str, *, is_folder: bool) -> IgnoreRule | None:
         """Return the rule that decides about a path below the root; None if no rule matches it."""
-        return self.patterns.about(os.fsencode(f"{self.before}{path[self.cut :]}"), is_folder=is_folder)
+        return self.patterns.rule_for(os.fsencode(f"{self.before}{path[self.cut :]}"), is_folder=is_folder)
 
 
 class Folder(NamedTuple):
@@ -108,11 +108,7 @@ class Folder(NamedTuple):
 
 
 class Tree:
-    """The folders and source files below a root; changed folders are listed again.
-
-    Args:
-        root: absolute path.
-    """
+    """The folders and source files below a root; changed folders are listed again."""
 
     def __init__(self, root: str) -> None:
         self._root = root
@@ -327,7 +323,7 @@ def _deciding_rule(
 ) -> tuple[IgnorePatterns, IgnoreRule] | None:
     """Return the rule that decides about a path, and its file; None if there is none."""
     for one in reversed(rules):
-        rule = one.about(path, is_folder=is_folder)
+        rule = one.rule_for(path, is_folder=is_folder)
         if rule is not None:
             return one, rule
     return None
@@ -360,7 +356,7 @@ def _is_ignored_above(rules: Sequence[IgnorePatterns], below: Sequence[str], dep
         above = len(below) - one.before.count("/")
         rule = None
         if above < depth:
-            rule = one.patterns.about(os.fsencode("/".join(below[above:depth])), is_folder=True)
+            rule = one.patterns.rule_for(os.fsencode("/".join(below[above:depth])), is_folder=True)
         if rule is not None:
             return not rule.is_negative
     return False

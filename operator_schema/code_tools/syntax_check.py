@@ -66,8 +66,8 @@ def without_fence(code: str) -> Fenced:
     if fence is None or not text.endswith(fence[1], fence.end()):
         return Fenced(code)
     inner = text[fence.end() : -len(fence[1])].rstrip(" \t").removesuffix("\n")
-    said = fence[2].lower()
-    name = _KNOWN_AS.get(said, said)
+    name_given = fence[2].lower()
+    name = _KNOWN_AS.get(name_given, name_given)
     lines = code.count("\n", 0, fence.end())
     return Fenced(inner, lines, name if name in LANGUAGES else None)
 
@@ -221,8 +221,10 @@ def _describe_check(
         result["suggestions"] = budget.items(suggestions, 1, "suggestions", of=len(suggestions))
     if checked_with is not None:
         result["checked_with"] = checked_with
-    said = [f"{one.line}:{one.column}: {one.message}." for one in problems if one.severity == "note"]
-    note = " ".join(budget.line(text) for text in [*said, *notes, *([budget.note] if budget.note else [])])
+    name_given = [f"{one.line}:{one.column}: {one.message}." for one in problems if one.severity == "note"]
+    note = " ".join(
+        budget.line(text) for text in [*name_given, *notes, *([budget.note] if budget.note else [])]
+    )
     if note:
         result["note"] = note
     return result
@@ -278,13 +280,6 @@ def in_function(
     path: str, source: bytes, declaration: Declaration, language: Language, code: str
 ) -> tuple[Snippet, bool]:
     """Put a snippet into a file, as the body of a function, or as the whole function if it declares that.
-
-    Args:
-        path: of the file.
-        source: of it.
-        declaration: of the function in it.
-        language: of the file.
-        code: the inside of the function, or the function itself.
 
     Returns:
         The file, and whether the snippet is the function itself.

@@ -46,7 +46,7 @@ class _Condition(NamedTuple):
 
 
 def search_lines(index: Index, pattern: str, path: str, limit: int, budget: Budget) -> TextFound:
-    """Find the lines that match.
+    """Find the lines that match a pattern, each with the declaration around it.
 
     Args:
         index: of the root: its rules say which files aren't read.

@@ -95,8 +95,8 @@ def check_types(root: Path, snippet: Snippet, language: str, seconds: float) -> 
         names = list(dict.fromkeys(unknown.values()))
         return TypeCheck([one for one in inside if one not in unknown], checked_with, names)
     names = [checker.program for checker in checkers]
-    said = f"no type checker was found: install {', '.join(names)}"
-    return TypeCheck([], said if names else f"no type checker for {language} is known")
+    advice = f"no type checker was found: install {', '.join(names)}"
+    return TypeCheck([], advice if names else f"no type checker for {language} is known")
 
 
 _UNKNOWN = re.compile(
@@ -140,8 +140,8 @@ def _run_checker(
         return problems, f"{checker.program} {too_much}, and was stopped"
     # 1 stands for errors, which may all be in other files.
     if (ended.status and found is None) or (ended.status not in {0, 1} and not problems):
-        said = output.strip()[:200] or f"its exit code is {ended.status}"
-        return [], f"{checker.program} failed: {said}"
+        reason = output.strip()[:200] or f"its exit code is {ended.status}"
+        return [], f"{checker.program} failed: {reason}"
     return problems, checker.program
 
 

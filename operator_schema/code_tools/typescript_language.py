@@ -141,7 +141,7 @@ class TypeScriptLanguage(BraceLanguage):
         return module.startswith("node:") or module.partition("/")[0] in _OF_NODE
 
     def passed_on(self, base: str) -> Collection[str] | None:
-        """Return the members that an error of JavaScript gives to others; None for another type."""
+        """Return the members that subclasses get from an error of JavaScript; None for another type."""
         return _OF_ERRORS if base in _ERRORS else None
 
 

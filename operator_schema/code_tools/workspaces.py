@@ -67,15 +67,18 @@ class Workspaces:
             self._crates = {}
             for manifest in self._manifests.named("Cargo.toml"):
                 module = self._library(manifest)
-                said = self._manifests.said(manifest)
-                for name in (table_in(said, "package").get("name"), table_in(said, "lib").get("name")):
+                settings = self._manifests.settings(manifest)
+                for name in (
+                    table_in(settings, "package").get("name"),
+                    table_in(settings, "lib").get("name"),
+                ):
                     if module is not None and isinstance(name, str):
                         self._crates.setdefault(_crate_name(name), module)
         return self._crates
 
     def _library(self, manifest: str) -> str | None:
         """Return the module of the library of a crate; None if it has none."""
-        given = table_in(self._manifests.said(manifest), "lib").get("path")
+        given = table_in(self._manifests.settings(manifest), "lib").get("path")
         for path in [given] if isinstance(given, str) else ["src/lib.rs", "lib.rs"]:
             where = posixpath.normpath(posixpath.join(posixpath.dirname(manifest), path))
             module = known_language("lib.rs").module_of(where)
@@ -91,9 +94,9 @@ class Workspaces:
             self._go = {}
             for manifest in self._manifests.named("go.mod", "go.work"):
                 folder, source = posixpath.dirname(manifest), self._manifests.text(manifest)
-                said = _GO_MODULE.search(source)
-                if said is not None:
-                    self._go.setdefault(_dotted(said[1].decode(errors="replace")), _dotted(folder))
+                module_line = _GO_MODULE.search(source)
+                if module_line is not None:
+                    self._go.setdefault(_dotted(module_line[1].decode(errors="replace")), _dotted(folder))
                 for module, path in _GO_REPLACED.findall(source):
                     where = posixpath.normpath(posixpath.join(folder, path.decode(errors="replace")))
                     if not where.startswith(".."):
@@ -115,12 +118,7 @@ class Workspaces:
     # --- npm -----------------------------------------------------------------------------------------
 
     def imported_in(self, path: str, name: str) -> Iterator[str]:
-        """Yield the modules that a file of TypeScript or JavaScript means by the name of a package.
-
-        Args:
-            path: of the file.
-            name: dotted, such as `@acme.core.inner` for `@acme/core/inner`.
-        """
+        """Yield the modules that a file of TypeScript or JavaScript means by the name of a package."""
         yield from filter(self._has_module, self._aliases.of_npm(name, path))
         yield from self.of_npm(name)
 
@@ -133,7 +131,7 @@ class Workspaces:
         if self._packages is None:
             self._packages = {}
             for manifest in self._manifests.named("package.json"):
-                known = self._manifests.said(manifest).get("name")
+                known = self._manifests.settings(manifest).get("name")
                 if isinstance(known, str) and known:
                     self._packages.setdefault(dotted_module(known), manifest)
         parts = name.split(".")
@@ -150,10 +148,10 @@ class Workspaces:
 
     def _modules_in(self, manifest: str, part: str) -> Iterator[str]:
         """Yield the modules that a part of a package may mean; an empty part is the whole package."""
-        said = self._manifests.said(manifest)
-        targets = list(files_for(_exports_by_part(said.get("exports")), part))
+        settings = self._manifests.settings(manifest)
+        targets = list(files_for(_exports_by_part(settings.get("exports")), part))
         if not part:
-            targets += [target for key in _ENTRIES if isinstance(target := said.get(key), str)]
+            targets += [target for key in _ENTRIES if isinstance(target := settings.get(key), str)]
         inside = part.replace(".", "/")
         plain = [posixpath.join(folder, inside) for folder in ("src", "", "lib")]
         found = (

@@ -1,4 +1,4 @@
-"""How is a name, or a pattern of names, read in whatever notation somebody wrote it?"""
+"""Which name or pattern does a caller mean, in any notation of any language?"""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def read_name(text: str) -> WrittenName:
 
 
 def _dotted(text: str) -> str:
-    """Write a name with dots between its parts, and remove keywords, brackets and the like."""
+    """Write a name with dots between its parts, without keywords, brackets and receivers."""
     text = _KEYWORD.sub("", text, count=1) if _KEYWORD.match(text) else text
     text = _AS_TRAIT.sub(r"\1", text).lstrip("@&")
     text = text.removeprefix("*") if re.match(r"\*\w", text) else text

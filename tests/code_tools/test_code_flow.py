@@ -123,7 +123,7 @@ def test_what_isnt_there_has_near_names(go):
         "name": "UserRepositry",
         "reason": "not declared",
         "nearest": ["UserRepository", "MockUserRepository", "PostgresUserRepository"],
-        "note": 'Nothing that is read declares "UserRepositry".',
+        "note": 'No file that is read declares "UserRepositry".',
     }
     missed = go.read_func("CreateUsr")
     assert (missed["found"], missed["nearest"][0]) == (False, "UserService.CreateUser")

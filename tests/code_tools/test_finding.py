@@ -89,7 +89,7 @@ def test_one_step_of_an_assignment_is_followed(base):
 @pytest.mark.parametrize(
     ("name", "reason", "note"),
     [
-        ("nothing_like_it", "not declared", "Nothing that is read declares"),
+        ("nothing_like_it", "not declared", "No file that is read declares"),
         ("", "not understood", "No name was given"),
         ("a|b", "not understood", "This is a pattern, not a name: call search."),
         ("two words", "not understood", "A name has no spaces in it"),
@@ -102,8 +102,8 @@ def test_one_step_of_an_assignment_is_followed(base):
         ("len", "outside of the root", "len is built into Python."),
         ("odd", "outside of the root", "outside_of_here.odd is imported from outside of the root"),
         ("sys.nothing", "outside of the root", "sys.nothing may be of Python's standard library"),
-        ("pkg.wanted", "outside of the root", "pkg/__init__.py takes all of pkg.elsewhere"),
-        ("Thing.nothing", "not declared", 'Nothing that is read declares "Thing.nothing"'),
+        ("pkg.wanted", "outside of the root", "pkg/__init__.py imports all names of pkg.elsewhere"),
+        ("Thing.nothing", "not declared", 'No file that is read declares "Thing.nothing"'),
     ],
 )
 def test_what_is_not_found_has_a_reason(base, monkeypatch, name, reason, note):
@@ -272,7 +272,11 @@ def test_patterns_with_paths_modules_and_notation_fit(base, pattern, names):
         ("*Dict|*List", "not understood", "Patterns have only * and ?, so | can't be"),
         ("", "not understood", "No pattern was given"),
         ("nope/*:x", "no such file", "There is no file nope/* below the root."),
-        ("hin", "not declared", "No declared name fits: a pattern is of a whole name, so try *hin*."),
+        (
+            "hin",
+            "not declared",
+            "No declared name matches: a pattern must match the whole name, so try *hin*.",
+        ),
     ],
 )
 def test_patterns_that_fit_nothing_say_why(base, pattern, reason, note):

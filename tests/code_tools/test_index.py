@@ -161,7 +161,7 @@ def test_the_files_are_those_that_git_would_not_ignore(seed):
 
 
 def ignored(rules, path, *, is_folder=False):
-    rule = RuleFile(rules.encode()).about(path.encode(), is_folder=is_folder)
+    rule = RuleFile(rules.encode()).rule_for(path.encode(), is_folder=is_folder)
     return None if rule is None else not rule.is_negative
 
 

@@ -226,7 +226,7 @@ def test_errors_after_a_patch(code):
 def test_errors_that_were_there_before_are_not_new(code):
     found = code.check_patch("--- a/broken.py\n+++ b/broken.py\n@@ -1 +1,2 @@\n x = (\n+y = 1\n")
     assert found["valid"]
-    assert found["files"][0]["note"] == "It can't be read wholly, as before the patch."
+    assert found["files"][0]["note"] == "A part of it can't be read, as before the patch."
 
 
 def test_files_that_are_new_renamed_and_deleted(code):
