@@ -11,6 +11,9 @@ from .parts import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
+    _Option: TypeAlias = tuple[str, Callable[[Any], bool]]
 
 MEMORY: Final = 4096
 """The default limit for each process of a server, in megabytes."""
@@ -34,11 +37,11 @@ def _or_none(is_right: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 _IS_TEXT: Final = _or_none(lambda value: isinstance(value, str))
-_NUMBER: Final = ("a number", is_number)
-_WHOLE: Final = ("a whole number", lambda value: isinstance(value, int) and is_number(value))
-_TEXTS_BY_NAME: Final = ("a dict of names and texts", _or_none(_is_text_map))
+_NUMBER: Final[_Option] = ("a number", is_number)
+_WHOLE: Final[_Option] = ("a whole number", lambda value: isinstance(value, int) and is_number(value))
+_TEXTS_BY_NAME: Final[_Option] = ("a dict of names and texts", _or_none(_is_text_map))
 
-OPTIONS: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
+OPTIONS: Final[Mapping[str, _Option]] = {
     "allow": ('a list of names, such as ["create_note"]', _is_texts),
     "allow_all": ("True or False", lambda value: isinstance(value, bool)),
     "seconds": _NUMBER,
