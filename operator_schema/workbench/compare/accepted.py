@@ -1,4 +1,4 @@
-"""Changes and findings that a file lists as accepted, each with a reason and a last day.
+"""Which changes and findings does a file accept, why, and until when?
 
 ```toml
 [[accept]]

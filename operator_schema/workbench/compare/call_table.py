@@ -1,4 +1,4 @@
-"""Write a table of calls, so that an interrupted run leaves no incomplete file."""
+"""How is a table of calls written, so that an interrupted run leaves no incomplete file?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find values of one JSON type that meet some keywords and break others, or prove that there are none.
+"""Which value of one JSON type meets some keywords and breaks others, or is it proven that there is none?
 
 `cases` takes schemas apart until only such keywords are left.
 """

@@ -1,4 +1,4 @@
-"""The changes between two versions of tools: for those who call them, and those who read their results."""
+"""What changed between two versions of tools, for their callers and for readers of their results?"""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 from ...engine import KEYWORDS
 from ...immutable import Value
 from ...json_values import is_array, is_object, to_json_text
-from ...message_text import clip, excerpt, quote, show_place
+from ...message_text import clip, escape, excerpt, quote, show_place
 from ...sameness import is_same_json, same_text
 from .codes import label_of
 from .containment import ABSENT, NEW_KEY, NO_VALUE
@@ -42,9 +42,6 @@ LEVELS: Final[tuple[Level, ...]] = tuple(MEANINGS)
 _WITHOUT_SIDES: Final = frozenset({"added", "removed"})
 _WITNESS_LENGTH = 300
 _TEXT_LENGTH = 80
-_LONGEST_ESCAPE = 12
-"""The number of characters of JSON for a character that isn't printable: two surrogates."""
-
 _SHOWN_BEFORE = 15
 
 
@@ -352,7 +349,7 @@ def _of_description(tool: str, side: Side, path: tuple[str | int, ...], before: 
 
 def _quoted(text: str) -> str:
     """Return all of a text as a JSON string, with the short form of a line break."""
-    lines = [quote(line, len(line) * _LONGEST_ESCAPE + 2)[1:-1] for line in text.split("\n")]
+    lines = [escape(line.replace("\\", "\\\\").replace('"', '\\"')) for line in text.split("\n")]
     return '"' + "\\n".join(lines) + '"'
 
 

@@ -1,4 +1,4 @@
-"""The codes of changes, their meaning, and their names in reports."""
+"""What do the codes of changes mean, and how do reports name them?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prove that every value of one graph is a value of another one, or find values that aren't.
+"""Is every value of one graph a value of another one, and which values aren't?
 
 Both graphs are followed together. Each place where a value of the first graph may not fit the second is an
 `Escape`, with the smallest value that shows it, if one is known. If there are no escapes, it is proven that

@@ -1,4 +1,4 @@
-"""Search for a value that fits an old document and not a new one, case by case, as in a tableau.
+"""Is there a value that fits an old document and not a new one? A search case by case, as in a tableau.
 
 A schema is taken apart until only keywords are left that apply to one type of value: `anyOf` becomes one case
 for each member, and a schema that a value must not fit becomes one case for each of its keywords. A case ends

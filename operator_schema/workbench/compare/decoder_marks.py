@@ -1,4 +1,4 @@
-"""Marks in a schema for the values that a decoder accepts or refuses, unlike the published schema.
+"""Which values does a decoder accept or refuse, unlike the published schema? Marks in a schema say so.
 
 A published schema doesn't mention that null is accepted for a key with the default None. About a text it
 states only the `format`, or nothing, although the decoder reads it as a date, a path or a URL. Marks add both

@@ -1,4 +1,4 @@
-"""Random values of an old document, which may show a breaking change if there is no proof.
+"""Which random values of an old document may show a breaking change, if there is no proof?
 
 The same documents give the same values each time. Nothing is decided here: the caller judges each value.
 """

@@ -1,4 +1,4 @@
-"""Run work on the parts of a log: in this process, on all cores, or on a cluster of dask or ray.
+"""How is work on the parts of a log run: in this process, on all cores, or on a cluster of dask or ray?
 
 Every engine returns the results in the order of the parts, each of them once. The work can be pickled, and
 depends only on its part, so if a process dies, its part is simply repeated. If that happens several times,

@@ -1,4 +1,4 @@
-"""Find the calls of tools in recorded data of any form.
+"""Which calls of tools are in recorded data of any form?
 
 A record is one JSON value: a call in our form, a message or a whole answer of a provider, a request of the
 Model Context Protocol, or a span of OpenTelemetry. Each object in it that has the form of a call counts as a

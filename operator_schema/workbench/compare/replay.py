@@ -1,4 +1,4 @@
-"""Replay recorded calls: check which ones the present tools still accept."""
+"""Which recorded calls do the present tools still accept?"""
 
 from __future__ import annotations
 

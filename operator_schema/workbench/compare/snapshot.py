@@ -1,4 +1,4 @@
-"""Snapshots: the parts of tools that callers and readers depend on, as data for a file or a comparison.
+"""Which parts of tools do callers and readers depend on, as data for a file or a comparison?
 
 A snapshot is made from tools of this package, or read from foreign JSON: the answer of an MCP server to
 `tools/list`, or the tools of a request to a provider.

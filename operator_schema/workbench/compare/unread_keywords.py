@@ -1,7 +1,8 @@
-"""Keywords that no graph can contain, such as `not`: compare where two documents apply them.
+"""Which keywords that no graph can contain, such as `not`, are stricter in a new document?
 
 Both documents are followed together, from their roots. For each schema of the new document there are schemas
-of the old one that every value of its place fits. A keyword is kept if one of these has the same meaning.
+of the old one that every value of its place fits. A keyword is kept if one of these says the same, or if it
+is proven that their values fit it.
 """
 
 from __future__ import annotations

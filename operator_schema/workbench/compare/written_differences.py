@@ -1,4 +1,4 @@
-"""List where two schemas differ in their written form, even if the same values fit.
+"""Where do two schemas differ in their written form, even if the same values fit?
 
 Both documents are followed together, through their references, and each keyword that differs is listed with
 the path of its values. There is no difference only if both have the same text.

@@ -1,4 +1,4 @@
-"""The inspector's web application: it answers the page, and only programs on this machine reach it."""
+"""How are the requests of the inspector's page answered? Only programs on this machine reach it."""
 
 from __future__ import annotations
 

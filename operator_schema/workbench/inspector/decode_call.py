@@ -1,4 +1,4 @@
-"""Decode a call, and show what the function and the model get."""
+"""What do the function and the model get of a call?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find the calls in a pasted answer of a model."""
+"""Which calls are in a pasted answer of a model?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The inspected tools, maybe of an MCP server, with their executor, and the calls of a log."""
+"""Which tools are inspected, with which executor, store and log?"""
 
 from __future__ import annotations
 

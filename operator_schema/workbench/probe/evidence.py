@@ -93,19 +93,19 @@ class Evidence:
         for number, candidates in enumerate(causes):
             progress("making calls small", number, len(causes))
             for candidate in candidates:
-                code, place = (
-                    candidate.fault.code,
-                    (candidate.tool, candidate.fault.code, candidate.fault.path),
-                )
-                if code == "valid_refused" and place in known:
+                fault = candidate.fault
+                place = (candidate.tool, fault.code, fault.path)
+                if fault.code == "valid_refused" and place in known:
                     continue
                 settled = self._settled(candidate, end, len(causes) - number)
                 if settled is None:
                     continue
                 others = {each.tool for each in candidates if each.tool is not None} - {candidate.tool}
                 settled = _with_others(settled, others)
-                is_alone = len(settled.steps) == 1 and code not in STARTED_ANEW
-                (alone.append((candidate, settled)) if is_alone else found.append(settled))
+                if len(settled.steps) == 1 and fault.code not in STARTED_ANEW:
+                    alone.append((candidate, settled))
+                else:
+                    found.append(settled)
                 known.add(place)
                 break
         return [*found, *self._settled_anew(alone, end)]

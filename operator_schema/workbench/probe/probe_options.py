@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from ...message_text import kind, received
 from ...similar_names import nearest
+from .parts import is_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
+    _Option: TypeAlias = tuple[str, Callable[[Any], bool]]
 
 MEMORY: Final = 4096
 """The default limit for each process of a server, in megabytes."""
-
-
-def _is_number(value: Any, kinds: type | tuple[type, ...]) -> bool:
-    return isinstance(value, kinds) and not isinstance(value, bool)
 
 
 def _is_texts(value: Any) -> bool:
@@ -32,23 +32,29 @@ def _is_text_map(value: Any) -> bool:
     return _is_texts(pairs) and _is_texts(list(pairs.values()))
 
 
-OPTIONS: Final[Mapping[str, tuple[str, Callable[[Any], bool]]]] = {
+def _or_none(is_right: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or is_right(value)
+
+
+_IS_TEXT: Final = _or_none(lambda value: isinstance(value, str))
+_NUMBER: Final[_Option] = ("a number", is_number)
+_WHOLE: Final[_Option] = ("a whole number", lambda value: isinstance(value, int) and is_number(value))
+_TEXTS_BY_NAME: Final[_Option] = ("a dict of names and texts", _or_none(_is_text_map))
+
+OPTIONS: Final[Mapping[str, _Option]] = {
     "allow": ('a list of names, such as ["create_note"]', _is_texts),
     "allow_all": ("True or False", lambda value: isinstance(value, bool)),
-    "seconds": ("a number", lambda value: _is_number(value, (int, float))),
-    "calls": ("a whole number", lambda value: _is_number(value, int)),
-    "timeout": ("a number", lambda value: _is_number(value, (int, float))),
-    "most_bytes": ("a whole number", lambda value: _is_number(value, int)),
-    "seed": ("a whole number", lambda value: _is_number(value, int)),
-    "setup": ("a command line", lambda value: value is None or isinstance(value, str)),
-    "context": (
-        'the name of what is injected, such as "app:make_context"',
-        lambda value: value is None or isinstance(value, str),
-    ),
-    "memory": ("a whole number", lambda value: _is_number(value, int)),
-    "env": ("a dict of names and texts", lambda value: value is None or _is_text_map(value)),
-    "headers": ("a dict of names and texts", lambda value: value is None or _is_text_map(value)),
-    "on_progress": ("a function", lambda value: value is None or callable(value)),
+    "seconds": _NUMBER,
+    "calls": _WHOLE,
+    "timeout": _NUMBER,
+    "most_bytes": _WHOLE,
+    "seed": _WHOLE,
+    "setup": ("a command line", _IS_TEXT),
+    "context": ('the name of what is injected, such as "app:make_context"', _IS_TEXT),
+    "memory": _WHOLE,
+    "env": _TEXTS_BY_NAME,
+    "headers": _TEXTS_BY_NAME,
+    "on_progress": ("a function", _or_none(callable)),
 }
 """The options of a probe: the expected value in words, and a check of the value."""
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ...findings import Finding
 from ...json_values import to_json_text
+from .cancelling import fault_after_cancel
 from .checks import CHECKS, AnswerFault, faults_of, unnamed_parameter
 from .differences import ABSENT, refusal_of, with_value
 from .parts import value_at
@@ -335,15 +336,8 @@ class _Tries:
     def cancelled(self, steps: list[Step]) -> AnswerFault | None:
         """Return the fault if it shows after the last call is cancelled."""
         call = self._prepared(steps)
-        if call is None:
-            return None
-        is_read_only = self._watcher.tools[call.tool].is_read_only
-        seen_after = self._watcher.after_cancel if is_read_only else self._watcher.after_cancelled_change
-        fault = seen_after(call)
-        if fault is None:
-            return None
-        self._server.start()
-        return self._same([fault])
+        fault = None if call is None else fault_after_cancel(self._watcher, call)
+        return None if fault is None else self._same([fault])
 
     def _prepared(self, steps: list[Step]) -> Call | None:
         """Make all calls but the last one, and return that one; None if it can't be made after them."""

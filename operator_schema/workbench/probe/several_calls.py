@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ...json_values import to_json_text
 from ...message_text import count_of
 from .calling import worth_of
+from .cancelling import fault_after_cancel
 from .checks import AnswerFault, says_one_thing, unnamed_parameter
 from .parts import paths_in
 from .sequences import Step, resolved
@@ -99,13 +100,10 @@ def cancel_calls(caller: ToolCaller, share: float) -> None:
         if not caller.good.get(name) or not caller.has_time(share):
             continue
         calls = sorted(caller.alone(name), key=_size)
-        is_read_only = caller.tools[name].is_read_only
-        if not calls or (caller.server.kind == "url" and not is_read_only):
+        if not calls or (caller.server.kind == "url" and not caller.tools[name].is_read_only):
             continue
-        seen_after = caller.watcher.after_cancel if is_read_only else caller.watcher.after_cancelled_change
-        fault = seen_after(calls[-1])
+        fault = fault_after_cancel(caller.watcher, calls[-1])
         if fault is not None:
-            caller.server.start()
             caller.evidence.note(fault, [Step(calls[-1])], name)
             if fault.code == "stuck_after_cancel":
                 return

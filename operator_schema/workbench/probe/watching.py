@@ -1,4 +1,4 @@
-"""How does the probe see what a call changes, and whether the server goes on after it?"""
+"""How does the probe see what a call does to the server: what it changes, and whether the server goes on?"""
 
 from __future__ import annotations
 
@@ -23,10 +23,6 @@ _MOST_OBSERVERS: Final = 3
 SECONDS_BETWEEN: Final = 1.1
 """The seconds between two equal calls, so that answers with the time of day differ."""
 
-_CANCELLED_AFTER: Final = (0.0, 0.5, 0.2)
-"""The shares of the usual time of a call after which it is cancelled."""
-
-_LONGEST_DELAY: Final = 1.0
 _MOST_CHANGES: Final = 24
 _MOST_CHANGES_OF_TOOL: Final = 3
 _TIMING: Final = frozenset({"duration", "seconds", "timeout", "delay", "wait", "sleep", "ms", "interval"})
@@ -77,11 +73,12 @@ def change_of(tool: ProbedTool, outcome: ProbedOutcome, before: State, after: St
         code = "read_only_changed"
     else:
         return None
-    said = _differences(before, after)
+    said = differences_of(before, after)
     return AnswerFault(code, (), clip(said, 300)) if said else None
 
 
-def _differences(before: State, after: State) -> str:
+def differences_of(before: State, after: State) -> str:
+    """Describe what differs between two states of a server; empty if nothing does."""
     files = sorted(
         path for path in {*before.files, *after.files} if before.files.get(path) != after.files.get(path)
     )
@@ -246,7 +243,7 @@ class ServerWatcher:
         second = self.made(call)
         if first.is_lost or second.is_lost or first.is_flagged or second.is_flagged:
             return False
-        return bool(_differences(before, self.state()))
+        return bool(differences_of(before, self.state()))
 
     def mixes(self, calls: Sequence[Call], rounds: int = 2) -> bool:
         """Return whether calls at the same time get other answers than one after the other.
@@ -275,65 +272,3 @@ class ServerWatcher:
             ):
                 return True
         return False
-
-    def after_cancel(self, call: Call) -> AnswerFault | None:
-        """Cancel a call of a tool that only reads several times; return the fault that shows then, or None.
-
-        Args:
-            call: a call of a tool that only reads; there is no fault if it doesn't succeed twice first.
-        """
-        if any(outcome.is_lost or outcome.is_flagged for outcome in [self.made(call), self.made(call)]):
-            return None
-        before = self.steady_state()
-        if before is None:
-            return None
-        for share in _CANCELLED_AFTER:
-            self._cancelled(call, share)
-        if not self.server.answers():
-            return AnswerFault("stuck_after_cancel", (), "neither a ping nor an equal call is answered")
-        left = self.state()
-        outcome = self.made(call)
-        if outcome.is_lost:
-            return AnswerFault("stuck_after_cancel", (), "a ping is answered, and an equal call isn't")
-        if outcome.is_flagged:
-            said = f"an equal call, which succeeded before, is answered: {outcome.said}"
-            return AnswerFault("stuck_after_cancel", (), said)
-        said, now = _differences(before, left), self.state()
-        return AnswerFault("changed_by_cancelled", (), said) if said and now == left else None
-
-    def after_cancelled_change(self, call: Call) -> AnswerFault | None:
-        """Cancel a call of a tool that may change something; return the fault that shows then, or None.
-
-        Args:
-            call: a call of a tool that may change something; it is made in a new server each time.
-        """
-        whole: State | None = None
-        for share in _CANCELLED_AFTER[:2]:
-            self.server.start()
-            before = self.steady_state()
-            self._cancelled(call, share)
-            if not self.server.answers():
-                return AnswerFault("stuck_after_cancel", (), "a ping isn't answered")
-            left = self.state()
-            if before is None or left in (before, whole):
-                continue
-            whole = self._left_by(call, before)
-            if whole not in (None, left) and self._left_by(call, before) == whole:
-                said = "what is there differs from before, and from what the whole call leaves"
-                return AnswerFault("changed_by_cancelled", (), said)
-        return None
-
-    def _left_by(self, call: Call, before: State) -> State | None:
-        """Return the state after a call in a new server; None if it fails, or another state came before."""
-        self.server.start()
-        if self.state() != before:
-            return None
-        outcome = self.made(call)
-        return None if outcome.is_lost or outcome.is_flagged else self.state()
-
-    def _cancelled(self, call: Call, share: float) -> None:
-        """Send a call, and cancel it after a share of the time that its tool last needed."""
-        request = self.server.send(call.tool, call.arguments)
-        self.count += 1
-        sleep(min(share * self.seconds.get(call.tool, 0.0), _LONGEST_DELAY))
-        self.server.channel.notify("notifications/cancelled", {"requestId": request, "reason": "probe"})
