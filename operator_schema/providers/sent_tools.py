@@ -13,8 +13,8 @@ from .tool_forms import ToolForm, dialect_in, forms_of, kept_for, made_forms, mo
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ..schema.dialect import Dialect
     from ..schema.request_sizes import Size
-    from ..schema.style import Dialect
     from ..tools import Tool
     from .offered_tools import Offered, Strict
     from .tool_forms import TakesTools, Tools

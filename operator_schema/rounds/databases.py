@@ -9,7 +9,7 @@ from time import time
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import finalize
 
-from ..message_text import checked_path, listed, one_line, quote, received, writable_text
+from ..message_text import checked_path, listed, one_line, quote, received
 from .errors import StoreError
 from .kept_connections import KeptConnections
 from .sqlite_files import transaction, unusable_database
