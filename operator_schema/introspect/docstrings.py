@@ -72,6 +72,15 @@ class Docstring(Value):
     text: str
     parameters: Mapping[str, str]
 
+    if not TYPE_CHECKING:
+
+        def __new__(cls, text, parameters):
+            self = cls._draft()
+            self.text = text
+            self.parameters = parameters
+            self.__class__ = cls
+            return self
+
 
 class _Form(Value):
     """A form in which people write the sections of a docstring.

@@ -52,7 +52,7 @@ _ASSIGN: Final = "Give it after the annotation: `x: Annotated[…] = …`"
 _IN_CLASS: Final = "Do it in __post_init__, or give the type a SchemaLeaf"
 
 _HARMLESS: Final[dict[str, Any]] = {
-    **dict.fromkeys(_LIMITS, _ANYTHING),  # `read_constraints` takes them
+    **dict.fromkeys(_LIMITS, _ANYTHING),  # `constraints` reads them
     "strict": (True,),
     "allow_inf_nan": (False,),
     "union_mode": ("smart",),

@@ -28,8 +28,6 @@ BUILTINS: dict[str, Any] = builtins.__dict__
 
 _PLAIN_LENGTH = 300
 _QUOTES = ("'", '"')
-_NOT_JOINED = (")", ":", "#", "\\", "\n", "\r", "for")
-"""Text with one of these characters may end the tuple that it is joined into, or change the next text."""
 
 
 class Unresolved(Value):
@@ -54,12 +52,6 @@ class Unresolved(Value):
     def message(self) -> str:
         """The message of a complaint about it."""
         return f"the annotation {self.text} can't be evaluated: {self.reason}"
-
-
-def can_be_joined(texts: Sequence[str]) -> bool:
-    """Return whether several annotations mean the same when they are evaluated as one tuple."""
-    joined = "".join(texts)
-    return len(texts) > 1 and all(map(str.strip, texts)) and not any(mark in joined for mark in _NOT_JOINED)
 
 
 def read_plain(text: str, names: dict[str, Any], outer: dict[str, Any]) -> Any:
@@ -208,18 +200,14 @@ class Scope:
             return Unresolved(*unresolved(self.owner, self._reachable(), text, error))
 
     def evaluate_all(self, texts: Sequence[str]) -> list[Any]:
-        """Evaluate several annotations: plain texts without compiling, the others together if possible."""
+        """Evaluate several annotations: plain texts are read without compiling them."""
         if self._namespace or self._own_names():
             return [self.evaluate(text) for text in texts]
         found = self._read_plain(texts)
-        for value in found:
+        for i, value in enumerate(found):
             if value is NOT_FOUND:
-                break
-        else:
-            return found
-        others = [text for text, value in zip(texts, found, strict=True) if value is NOT_FOUND]
-        values = iter(self._evaluate_together(others))
-        return [next(values) if value is NOT_FOUND else value for value in found]
+                found[i] = self.evaluate(texts[i])
+        return found
 
     def _read_plain(self, texts: Sequence[str]) -> list[Any]:
         names = self._module()
@@ -235,18 +223,6 @@ class Scope:
         except Exception:  # noqa: BLE001  # the culprit is found, and reported, by taking them one by one
             return [NOT_FOUND] * len(texts)
         return found
-
-    def _evaluate_together(self, texts: Sequence[str]) -> list[Any]:
-        """Evaluate annotations together if they need only the names of the module."""
-        values: tuple[Any, ...] = ()
-        if can_be_joined(texts):
-            try:
-                values = eval("((" + "),\n(".join(texts) + "),)", self._module())  # noqa: S307  # what they are for
-            except MemoryError:
-                raise
-            except Exception:  # noqa: BLE001,S110  # the culprit is found by taking them one by one
-                pass
-        return list(values) if len(values) == len(texts) else [self.evaluate(text) for text in texts]
 
     def _own_names(self) -> dict[str, Any]:
         """Return the names that only the owner knows: its type parameters, and its own if it is local."""

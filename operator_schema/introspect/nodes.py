@@ -376,6 +376,16 @@ class Graph(Value):
     definitions: Mapping[Target, Node]
     aliases: Mapping[Target, Node] = NO_ALIASES
 
+    if not TYPE_CHECKING:
+
+        def __new__(cls, root, definitions, aliases):
+            self = cls._draft()
+            self.root = root
+            self.definitions = definitions
+            self.aliases = aliases
+            self.__class__ = cls
+            return self
+
     def resolve_root(self) -> Node:
         """Return the node of the type itself, never a reference."""
         return resolve(self.root, self.definitions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..json_values import has_surrogate, is_array
@@ -54,9 +54,7 @@ def make_object(
     self_type = generic[tuple(bindings.values())] if bindings else cls
     declared = declared_fields(cls, form, bindings, self_type, reader.namespace, place.scope)
     if form != "function":
-        from .class_checks import report_class  # most tools take no classes
-
-        report_class(cls, form, declared, report)
+        _class_check()(cls, form, declared, report)
     if reader.of_results and form in _COMPUTING:
         from .other_forms import with_computed_fields
 
@@ -85,6 +83,13 @@ def make_object(
         report("__doc__", "bad_description", "it has a lone surrogate", "Take it out")
     closed = reader.closed or is_closed(cls, form)
     return new_object(ObjectNode, cls, place.owner, form, tuple(fields), closed, text, None)
+
+
+@cache  # an import takes 1 µs, even where the module is loaded
+def _class_check() -> Callable[..., None]:
+    from .class_checks import report_class  # many tools take no classes
+
+    return report_class
 
 
 def declared_fields(

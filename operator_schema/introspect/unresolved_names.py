@@ -35,24 +35,30 @@ def unresolved(
     Returns:
         The attributes of an `Unresolved`.
     """
-    shown = one_line(text, _TEXT_LENGTH)
+    return one_line(text, _TEXT_LENGTH), *_explain(owner, names, text, error)
+
+
+def _explain(
+    owner: Any, names: Mapping[str, Any], text: str, error: Exception
+) -> tuple[str, str, str | None]:
+    """Return the reason, the remedy and the name that was probably meant."""
+    if isinstance(error, NameError):
+        return _explain_name(owner, names, text, one_line(error.name or "it", _TEXT_LENGTH))
     if isinstance(error, SyntaxError):
         said = one_line(str(error.msg), _REASON_LENGTH)  # `str(error)` names a file `<string>`
-        return (shown, f"it isn't valid Python: {said}", _FIX_ANNOTATION, None)
-    if not isinstance(error, NameError):
-        if "partially initialized module" in message_of(error):
-            return (shown, "a module in it is still being imported", _CIRCULAR, None)
-        return (shown, show_error(error, _REASON_LENGTH), _FIX_ANNOTATION, None)
-    name = one_line(error.name or "it", _TEXT_LENGTH)
+        return f"it isn't valid Python: {said}", _FIX_ANNOTATION, None
+    if "partially initialized module" in message_of(error):
+        return "a module in it is still being imported", _CIRCULAR, None
+    return show_error(error, _REASON_LENGTH), _FIX_ANNOTATION, None
+
+
+def _explain_name(owner: Any, names: Mapping[str, Any], text: str, name: str) -> tuple[str, str, str | None]:
+    """Explain a name that isn't defined."""
     where = "here" if owner is None else f"in module {owner.__module__}"
     reason = f"the name {name} is not defined {where}"
+    give = f"or give namespace={{{name!r}: …}}"
     if name in _TYPING_NAMES:
-        return (
-            shown,
-            reason,
-            f"Import it (from typing import {name}) or give namespace={{{name!r}: …}}",
-            None,
-        )
+        return reason, f"Import it (from typing import {name}) {give}", None
     is_word = text == name and name.islower()  # rarely a class, often a choice of a Literal
     known = [
         other
@@ -60,15 +66,14 @@ def unresolved(
         if _is_type(value) and _may_mean(name, other)
     ]
     near = nearest(name, known, _NEAR_WORD) if is_word else nearest(name, known)
+    remedy = f"Import {name} at run time (not under TYPE_CHECKING)"
     if "<locals>" in getattr(owner, "__qualname__", ""):
         what = "class" if isinstance(owner, type) else "function"
         remedy = f"The {what} is defined inside a function: move {name} to module level"
-    else:
-        remedy = f"Import {name} at run time (not under TYPE_CHECKING)"
     if is_word:
         of_class = remedy[0].lower() + remedy[1:]
         remedy = f'If {name} is a text to choose, write Literal["{name}"]. If it is a class: {of_class}'
-    return (shown, reason, f"{remedy} or give namespace={{{name!r}: …}}", near)
+    return reason, f"{remedy} {give}", near
 
 
 def _with_those_of_python(names: Mapping[str, Any]) -> dict[str, Any]:

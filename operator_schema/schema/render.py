@@ -103,7 +103,9 @@ def write(
     if root is not graph.root:
         document = _with_description(document, graph.root.description)
     if definitions:
-        document["$defs"] = {names[target]: renderer.definition(node) for target, node in definitions.items()}
+        document["$defs"] = {
+            renderer.names[target]: renderer.definition(node) for target, node in definitions.items()
+        }
     if renderer.hoisted is not None:
         document["$defs"] = {**document.get("$defs", {}), **renderer.hoisted.found}
     return document, renderer

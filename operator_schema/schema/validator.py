@@ -427,6 +427,10 @@ _CHECKS: dict[str, tuple[Any, Any]] = {
 """By keyword: the functions that read it and check it."""
 
 _LAST = frozenset({"unevaluatedItems", "unevaluatedProperties"})
+NOT_READ: Final = "it can't be read"
+NO_SCHEMA: Final = "it isn't a schema"
+"""The reasons for a keyword and a part that no reader of JSON Schema could check."""
+
 _REASONS = {
     "$ref": "it refers to another document, or to nothing",
     "$dynamicRef": "it isn't followed",
@@ -441,7 +445,7 @@ def _reason(keyword: str, argument: object) -> str:
         return why_unread([argument])
     if keyword == "patternProperties" and is_object(argument):
         return why_unread(argument)
-    return _REASONS.get(keyword, "it can't be read")
+    return _REASONS.get(keyword, NOT_READ)
 
 
 _MAX_NOTES = 100
@@ -509,7 +513,7 @@ class Judge:
             if isinstance(schema, bool) or id(schema) in self._rules:
                 continue
             if not is_object(schema):
-                self._note(where, "", "it isn't a schema")
+                self._note(where, "", NO_SCHEMA)
                 continue
             self._rules[id(schema)], inside = self._read(schema, where)
             pending += reversed(inside)

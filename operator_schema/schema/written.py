@@ -11,7 +11,7 @@ from ..similar_names import nearest
 from .keywords import KEYWORDS
 from .linear_regex import Patterns
 from .references import resolve_pointer, step, subschemas
-from .validator import Judge
+from .validator import NO_SCHEMA, NOT_READ, Judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -133,9 +133,9 @@ def malformed_parts(schema: dict[str, Any]) -> list[str]:
         value = place[1].get(left.keyword) if place is not None and is_object(place[1]) else None
         at = f"{quote(left.keyword or '')} at {left.where}"
         is_no_text = left.keyword == "pattern" and not isinstance(value, str)
-        if left.message == _NO_SCHEMA:
+        if left.message == NO_SCHEMA:
             found.append(f"has something at {left.where} that isn't a schema")
-        elif left.message == _NOT_READ or is_no_text:
+        elif left.message == NOT_READ or is_no_text:
             found.append(f"has {at} that can't be read: {received(value)}")
         elif left.keyword == "$ref" and (not isinstance(value, str) or value.startswith("#")):
             found.append(f"has {at} that leads nowhere: {received(value)}")
@@ -152,11 +152,6 @@ def _lists_for_schemas(schema: dict[str, Any]) -> Iterator[str]:
                 yield step(pointer, keyword)
             elif holds == "named" and is_object(value) and keyword != "dependencies":
                 yield from [step(pointer, keyword, name) for name, one in value.items() if is_array(one)]
-
-
-_NOT_READ: Final = "it can't be read"
-_NO_SCHEMA: Final = "it isn't a schema"
-"""The reason for a keyword or part that no reader of JSON Schema could check."""
 
 
 def _schemas_in(schema: dict[str, Any], pointer: str = "") -> Iterator[tuple[str, dict[str, Any]]]:

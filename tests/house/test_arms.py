@@ -51,7 +51,7 @@ OTHERS = {
     "codec/repair.py: read": ("Enum Literal Scalar", "repaired as a whole, like a scalar"),
     "introspect/ambiguity_checks.py: node_name": ("Any", "named by their JSON types"),
     "introspect/annotations.py: _key_node": ("Array Map Object Ref Tuple Union", "can't be keys of maps"),
-    "introspect/constraints.py: constrained": ("Any Enum Literal Object Tuple", "take no constraints"),
+    "introspect/constraints.py: _constrain": ("Any Enum Literal Object Tuple", "take no constraints"),
     "introspect/input_parts.py: _inside": ("Any Enum Leaf Literal Ref Scalar", "have nothing inside"),
     "introspect/set_checks.py: _numbers_of": (
         "Any Array Leaf Map Object Ref Tuple Union",
