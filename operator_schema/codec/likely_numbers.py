@@ -47,28 +47,15 @@ _CONVERTIBLE: Final[Mapping[str, Sequence[AbstractSet[str]]]] = {
 """The units of each kind, which can be converted into each other; each unit with all its names."""
 
 _OTHER_UNITS: Final = frozenset(
-    (
-        *("unit", "piece", "pc", "pcs", "item", "copy", "count", "point", "star", "#", "/", "°"),
-        *("person", "people", "guest", "user", "member", "seat", "ticket", "room"),
-        *(
-            "pixel",
-            "px",
-            "dpi",
-            "square",
-            "sq",
-            "cubic",
-            "m²",
-            "m³",
-            "km²",
-            "ft²",
-            "liter",
-            "litre",
-            "l",
-            "ml",
-        ),
-        *("kwh", "watt", "volt", "hertz", "hz"),
-        *("cad", "aud", "nzd", "chf", "cny", "inr", "krw", "sek", "nok", "dkk", "pln", "brl", "mxn"),
+    name
+    for names in (
+        "unit piece pc pcs item copy count point star # / °",
+        "person people guest user member seat ticket room",
+        "pixel px dpi square sq cubic m² m³ km² ft² liter litre l ml",
+        "kwh watt volt hertz hz",
+        "cad aud nzd chf cny inr krw sek nok dkk pln brl mxn",
     )
+    for name in names.split()
 )
 _AMBIGUOUS: Final = frozenset({"mm"})
 """Units that may also be an abbreviation for a million."""

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..introspect.input_parts import places_of
 from ..introspect.nodes import ArrayNode, LeafNode, MapNode, ObjectNode, RefNode, TupleNode, UnionNode
+from ..introspect.node_kinds import flat_members
 from ..json_values import WrittenFloat, is_array, is_object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from ..introspect.nodes import Graph, Node
+    from ..introspect.nodes import Graph, Node, Target
 
 
 def has_decimals(graph: Graph) -> bool:
@@ -36,41 +37,24 @@ def with_digits_of_decimals(graph: Graph, value: Any) -> Any:
         graph: the graph of the type of the value.
         value: the caller's value; it is changed.
     """
-    return _with_digits(graph, [graph.root], value)
+    return _with_digits(graph.definitions, [graph.root], value)
 
 
-def _with_digits(graph: Graph, nodes: Sequence[Node], value: Any) -> Any:
-    if type(value) is WrittenFloat:
-        return value if any(_is_decimal(node) for node in _possible_nodes(graph, nodes)) else float(value)
-    if is_object(value):
-        meant = [*_possible_nodes(graph, nodes)]
-        for key, inner in value.items():
-            value[key] = _with_digits(
-                graph, [part for node in meant for part in _nodes_under_key(node, key)], inner
-            )
-    elif is_array(value):
-        meant = [*_possible_nodes(graph, nodes)]
-        for at, inner in enumerate(value):
-            value[at] = _with_digits(
-                graph, [part for node in meant for part in _nodes_at_index(node, at)], inner
-            )
+def _with_digits(definitions: Mapping[Target, Node], nodes: Sequence[Node], value: Any) -> Any:
+    """Return a value that one of some nodes may describe, in which only a `Decimal` keeps its digits."""
+    if not (type(value) is WrittenFloat or is_object(value) or is_array(value)):
+        return value
+    members = [member for node in nodes for member in flat_members(node, definitions)]
+    if isinstance(value, WrittenFloat):
+        return value if any(map(_is_decimal, members)) else float(value)
+    steps: Any = value.items() if is_object(value) else enumerate(value)
+    nodes_at: Callable[[Node, Any], Sequence[Node]] = (
+        _nodes_under_key if is_object(value) else _nodes_at_index
+    )
+    for step, inner in [*steps]:
+        parts = [part for member in members for part in nodes_at(member, step)]
+        value[step] = _with_digits(definitions, parts, inner)
     return value
-
-
-def _possible_nodes(graph: Graph, nodes: Sequence[Node]) -> Iterator[Node]:
-    """Yield nodes with references followed and unions replaced by their members."""
-    waiting, seen = [*nodes], set[int]()
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, RefNode):
-            waiting.append(graph.resolve(node))
-        elif isinstance(node, UnionNode):
-            waiting += node.members
-        else:
-            yield node
 
 
 def _nodes_under_key(node: Node, key: str) -> list[Node]:

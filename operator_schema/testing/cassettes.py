@@ -29,6 +29,7 @@ from ..recordings import (
 )
 from ..rounds import ChangedArguments
 from ..rounds.near_tools import near_names
+from ..sameness import same_text
 from ..similar_names import nearest_names
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_call
 from ..tools.logs import ERROR, write_log
@@ -457,7 +458,7 @@ class _Tape:
         if REDACTED in to_json_text(arguments):
             self._with_secrets.setdefault(name, []).append([_any_secret(arguments), line])
         else:
-            self._waiting.setdefault((name, _key(arguments)), deque()).append(line)
+            self._waiting.setdefault((name, same_text(arguments)), deque()).append(line)
 
     @property
     def left(self) -> int:
@@ -485,7 +486,7 @@ class _Tape:
         return ToolResult(call.id, call.name, **found, changed=_changed_in(line))
 
     def _take_line(self, name: str, arguments: Any) -> dict[str, Any] | None:
-        waiting = self._waiting.get((name, _key(arguments)))
+        waiting = self._waiting.get((name, same_text(arguments)))
         if waiting:
             return waiting.popleft()
         lines = self._with_secrets.get(name, [])
@@ -572,19 +573,6 @@ def _changed_in(line: dict[str, Any]) -> ChangedArguments | None:
     except DecodeError:
         return None
     return found
-
-
-def _key(arguments: Any) -> str:
-    return dumps(_as_json(arguments), sort_keys=True)
-
-
-def _as_json(value: Any) -> Any:
-    """Return a value in which numbers are equal if they are the same JSON value."""
-    if is_object(value):
-        return {key: _as_json(inner) for key, inner in value.items()}
-    if is_array(value):
-        return [_as_json(item) for item in value]
-    return int(value) if type(value) is float and value.is_integer() else value
 
 
 def _any_secret(value: Any) -> Any:

@@ -21,7 +21,7 @@ from ..schema.keywords import NUMBERS, Constraints
 from ..schema.pattern_syntax import START, Assertion, Characters, Choice, Repeat, Sequence, read_expression
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from hypothesis.strategies import SearchStrategy
 
@@ -86,15 +86,6 @@ def _likely_scalars(name: ScalarType, constraints: Constraints) -> SearchStrateg
             return _numbers(constraints)
         case "boolean" | "null":
             return OF_TYPE[name]
-
-
-def identity(value: Any) -> Hashable:
-    """Return a key that is equal for two JSON values if, and only if, they are the same."""
-    if is_array(value):
-        return tuple(map(identity, value))
-    if is_object(value):
-        return frozenset([(key, identity(item)) for key, item in value.items()])
-    return choice_key(value)
 
 
 def with_floats(values: Iterable[Any]) -> list[Any]:

@@ -27,12 +27,12 @@ from ..introspect.nodes import (
     UnionNode,
 )
 from ..json_values import MAX_DEPTH
+from ..sameness import same_text
 from ..schema.document import DocumentCodec, SchemaDocument
 from ..tools.raw_arguments import RawArguments
 from .scalar_values import (
     JSON_SCALARS,
     JSON_VALUES,
-    identity,
     length_limits,
     scalars,
     texts,
@@ -172,7 +172,7 @@ class ValidValues(ValuesOfNodes):
         most = min(most, _distinct(node.items))
         if least > most:
             return st.nothing()
-        distinct = st.lists(items, min_size=least, max_size=most, unique_by=identity)
+        distinct = st.lists(items, min_size=least, max_size=most, unique_by=same_text)
         return distinct.filter(self.takes(node))
 
     def _map(self, node: MapNode, levels: int) -> SearchStrategy[Any]:

@@ -129,6 +129,15 @@ def test_metadata_counts_by_identity():
     assert decode(Annotated[Hour, other, Equal()], "3") == 3
 
 
+def test_a_compiled_codec_compiles_its_reports_after_as_many_calls():
+    codec = Codec(Point).compile()
+    value = codec.example()
+    assert not codec.fits_exactly(value)
+    for _ in range(100):
+        assert codec.decode_report(value).findings == ()
+    assert codec.fits_exactly(value)
+
+
 def test_the_cache_is_bounded(monkeypatch):
     monkeypatch.setattr(codec_module, "_codecs", {})
     monkeypatch.setattr(codec_module, "_CACHED_CODECS", 10)

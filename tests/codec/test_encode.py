@@ -250,3 +250,7 @@ def test_each_key_of_a_closed_typed_dict_is_looked_up_once():
     assert encoded is INVALID
     assert [problem.path for problem in problems.found] == [("key 100",)]
     assert Fields.reads <= 10
+
+
+def test_items_of_a_set_without_an_order_of_their_own_are_in_that_of_their_texts():
+    assert Codec(set[tuple[int, int]]).encode({(2, 1), (1, 2)}) == [[1, 2], [2, 1]]
