@@ -80,11 +80,8 @@ class _MontyProgram:
                 self._snapshot = self._snapshot.resume({"return_value": answer.value})
             else:
                 self._snapshot = self._snapshot.resume({"exception": answer.error})
-            while not isinstance(self._snapshot, monty.MontyComplete):
-                if self._is_call():
-                    return self._ending() or self._request()
-                self._snapshot = self._continued()
-            return Ended(self._snapshot.output, None)
+            request = self._next_call()
+            return Ended(self._snapshot.output, None) if request is None else self._ending() or request
         except monty.MontyError as error:
             raised = error.exception()
             if isinstance(raised, SystemExit):
@@ -92,14 +89,20 @@ class _MontyProgram:
             return Ended(None, _error_text(error, self._limits))
 
     def ahead(self) -> Request | None:
-        monty = self._monty
-        with suppress(monty.MontyError):
+        with suppress(self._monty.MontyError):
             self._snapshot = self._snapshot.resume({"future": ...})
-            while not isinstance(self._snapshot, (monty.MontyComplete, monty.FutureSnapshot)):
-                if self._is_call():
-                    found = self._request()
-                    return None if _UNFINISHED in repr(found) else found
-                self._snapshot = self._continued()
+            request = self._next_call(self._monty.FutureSnapshot)
+            return None if _UNFINISHED in repr(request) else request
+        return None
+
+    def _next_call(self, *ends: Any) -> Request | None:
+        """Go on to the next call; return None at the end of the program, or at one of the given snapshots."""
+        monty = self._monty
+        while not isinstance(self._snapshot, (monty.MontyComplete, *ends)):
+            found = self._snapshot
+            if isinstance(found, monty.FunctionSnapshot) and not found.is_os_function:
+                return Request(str(found.function_name), tuple(found.args), dict(found.kwargs))
+            self._snapshot = self._continued()
         return None
 
     def _ending(self) -> Ended | None:
@@ -108,14 +111,6 @@ class _MontyProgram:
         if found.function_name not in _EXITS or found.function_name in self._names:
             return None
         return _exited(next(iter(found.args), None))
-
-    def _request(self) -> Request:
-        found = self._snapshot
-        return Request(str(found.function_name), tuple(found.args), dict(found.kwargs))
-
-    def _is_call(self) -> bool:
-        found = self._snapshot
-        return isinstance(found, self._monty.FunctionSnapshot) and not found.is_os_function
 
     def _continued(self) -> Any:
         """Answer requests of Monty that aren't calls of a tool, until the next call or the end."""

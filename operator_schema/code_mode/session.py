@@ -20,7 +20,7 @@ from .replay import Beginnings, Replay, ReplayError
 from .sandbox import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Coroutine, Mapping
 
     from ..tools import Tool
     from .journal import SavedProgram
@@ -174,8 +174,7 @@ class CodeSession:
 
     def run_sync(self, code: str, /, *, context: Context | None = None) -> ProgramRun:
         """Run as `run` does, for code that isn't async, inside an event loop or outside."""
-        ran: ProgramRun = _waited_for(lambda: self.run(code, context=context))
-        return ran
+        return _waited_for(lambda: self.run(code, context=context))
 
     def resume_sync(
         self,
@@ -186,8 +185,7 @@ class CodeSession:
         context: Context | None = None,
     ) -> ProgramRun:
         """Continue as `resume` does, for code that isn't async, inside an event loop or outside."""
-        ran: ProgramRun = _waited_for(lambda: self.resume(program, decision, context=context))
-        return ran
+        return _waited_for(lambda: self.resume(program, decision, context=context))
 
     def load(self, program_id: str, /) -> ProgramRun:
         """Return the state of a program so far; nothing is run.
@@ -254,7 +252,7 @@ def _check_sandbox(sandbox: Any) -> None:
     raise TypeError(message)
 
 
-def _waited_for(start: Any) -> Any:
+def _waited_for(start: Callable[[], Coroutine[Any, Any, ProgramRun]]) -> ProgramRun:
     try:
         asyncio.get_running_loop()
     except RuntimeError:

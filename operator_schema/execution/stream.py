@@ -8,7 +8,7 @@ from contextlib import suppress
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any, cast
 
-from ..tools.calls import ToolResult, results_of
+from ..tools.calls import ToolResult, result_of
 from ..tools.injection import Progress, ProgressUpdate, connect
 from ..tools.logs import ERROR, write_log
 from ..tools.signature import close_awaitable, is_awaitable
@@ -261,8 +261,7 @@ class ResultStream:
         outcome: Any = await self._group.next()
         if type(outcome) is not ToolResult:
             await self.aclose()
-        result: ToolResult = results_of([outcome], return_exceptions=False)[0]
-        return result
+        return result_of(outcome)
 
     async def aclose(self) -> None:
         """Cancel the calls that still run, and wait until they have ended."""

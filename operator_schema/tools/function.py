@@ -176,8 +176,7 @@ def make_tool(
         complaints = list(wrong.values())
         callee = _callee_or_raise(function, owner, complaints)
         complaints += _complain_result(callee, owner)
-        namespace: dict[str, Any] = dict(options.get("namespace") or {})
-        signature = evaluate_signature(callee, namespace, frame)
+        signature = evaluate_signature(callee, dict(options.get("namespace") or {}), frame)
         parameters = read_parameters(callee, signature, options, owner)
         if schema is None:
             schema = schema_of_raw(parameters.input_annotation, options.get("leaves", ()))
@@ -193,15 +192,13 @@ def make_tool(
         takes_all = schema is not None or parameters.input_annotation is not None
         metadata = make_metadata(name, options, doc_of(codec) if doc is None else doc, codec)
         plan = CallPlan(callee, parameters.injected, parameters.visible[0].name if takes_all else None)
-        home = caller_module(frame)
-        made: Tool[..., Any] = Tool.from_parts(
-            metadata, codec, codec_options(options), output, callee.function, plan, home
+        return Tool.from_parts(
+            metadata, codec, codec_options(options), output, callee.function, plan, caller_module(frame)
         )
     except Exception as error:  # noqa: BLE001  # a class may do anything when it is read
         from ..introspect.registration_errors import raise_for  # only what is wrong pays for it
 
         raise_for(error, owner, "function")
-    return made
 
 
 def _typed_input(
