@@ -164,7 +164,9 @@ def decided(
     return _with_its_record(before, decision.applied(call), decision, hook)
 
 
-def _with_its_record(before: ToolCall[Any], after: ToolCall[Any], decision: Any, hook: str | None) -> ToolCall[Any]:
+def _with_its_record(
+    before: ToolCall[Any], after: ToolCall[Any], decision: Any, hook: str | None
+) -> ToolCall[Any]:
     """Return a call with the record of a decision; unchanged if the hook didn't change anything."""
     kind: DecisionKind | None = decision.recorded_as
     if kind is None:
