@@ -13,7 +13,8 @@ from ..json_values import is_array, is_finite, is_object, to_json_text
 from ..message_text import quote
 from ..providers.response_json import parsed_arguments
 from ..tools import RawCall
-from .secret_keys import Hidden, names_key_of, secret_keys_in, words_in_text
+from .keys_in_texts import names_key_of, words_in_text
+from .secret_keys import Hidden, secret_keys_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -20,8 +20,8 @@ from patience import assert_linear
 from operator_schema import Codec, tool
 from operator_schema.codec.spellings import sent_keys
 from operator_schema.errors import DecodeError
-from operator_schema.recordings import REDACTED, Hidden, hidden_keys, without_secrets
-from operator_schema.recordings.secret_keys import KeysOfTools, names_key_of
+from operator_schema.recordings import REDACTED, Hidden, KeysOfTools, hidden_keys, without_secrets
+from operator_schema.recordings.keys_in_texts import names_key_of
 from operator_schema.similar_names import nearest
 
 TOKEN = Hidden(frozenset({"token"}))

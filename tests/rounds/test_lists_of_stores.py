@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import sqlite3
+import threading
 
 import pytest
 from hypothesis import given, settings
@@ -26,6 +28,8 @@ from operator_schema.rounds import (
 pytestmark = pytest.mark.needs_threads
 
 ENDED: list[str] = []
+LEASES = "operator_schema leases"
+"""The name of the thread that renews leases."""
 
 
 @tool
@@ -277,7 +281,7 @@ def test_a_lease_is_renewed_as_long_as_the_round_runs(tmp_path):
 
     asyncio.run(main())
     assert lease() is None
-    wait_until(lambda: store._leases._thread is None)
+    wait_until(lambda: LEASES not in [one.name for one in threading.enumerate()])
 
 
 def test_the_lease_of_a_process_that_died_ends(tmp_path, monkeypatch):
@@ -292,20 +296,24 @@ def test_the_lease_of_a_process_that_died_ends(tmp_path, monkeypatch):
 
 
 def test_a_database_that_is_away_ends_no_lease(tmp_path):
-    store = SqliteStore(tmp_path / "desk.db", lease=0.05)
-    failed = []
+    renewed = []
 
-    class Away(SqliteStore):
-        def _renew(self, running):
-            failed.append(running)
-            if len(failed) == 1:
-                raise StoreError("it is away")
-            super()._renew(running)
+    class Away(SqliteDatabase):
+        def transaction(self, *, writes):
+            if threading.current_thread().name == LEASES:
+                renewed.append(writes)
+                if len(renewed) == 1:
+                    raise sqlite3.OperationalError
+            return super().transaction(writes=writes)
 
-    store = Away(tmp_path / "desk.db", lease=0.05)
-    store._leases.add("round_1", 1)
-    wait_until(lambda: len(failed) > 1)
-    store._leases.remove("round_1")
+    @tool
+    def work() -> None:
+        """Work until the second try."""
+        wait_until(lambda: len(renewed) > 1)
+
+    tools = Toolset(work)
+    executor = Executor(tools, store=Store(Away(tmp_path / "desk.db"), lease=0.05))
+    assert executor.run_sync(tools.offer().round([raw("work", "1")])).is_complete
 
 
 @pytest.mark.parametrize("text", [None, 5, "", "[]", '["a", "b", "c"]', "[" * 5000])
