@@ -473,10 +473,7 @@ class _Choice:
         self.tree = GrowingObject()
         self._message = self.tree.hold("message", GrowingObject({"role": "assistant", "content": None}))
         self._parts: GrowingList | None = None
-        self._inputs: list[GrowingInput] = []
-        self._by_index: dict[Any, GrowingBlock] = {}
-        self._last: GrowingBlock | None = None
-        self._legacy: GrowingBlock | None = None
+        self._calls = _GrowingCalls(known, self._message)
 
     @property
     def has_ended(self) -> bool:
@@ -492,8 +489,7 @@ class _Choice:
             if value is not None:
                 self._take_part(key, value)
         if self.has_ended:
-            for taken in self._inputs:
-                taken.end()
+            self._calls.end()
 
     @property
     def lacks_calls(self) -> bool:
@@ -511,9 +507,9 @@ class _Choice:
     def _take_part(self, key: str, value: Any) -> None:
         if key == "tool_calls":
             for call in value:
-                self._take_call(object_of(call))
+                self._calls.take(object_of(call))
         elif key == "function_call":
-            self._take_legacy(object_of(value))
+            self._calls.take_legacy(object_of(value))
         elif key == "content" and is_array(value):  # Mistral's reasoning models
             for part in value:
                 self._take_content(object_of(part))
@@ -555,15 +551,25 @@ class _Choice:
             elif key not in last.content or not says_nothing(key, value):
                 last.content[key] = copy_json(value)
 
-    def _take_legacy(self, function: Mapping[str, Any]) -> None:
-        if self._legacy is None:
-            if not function.get("name"):  # some servers send an empty one with every answer
-                return
-            self._legacy = self._begin(None)
-            self._message.hold("function_call", self._legacy.held("function", GrowingObject))
-        self._grow(self._legacy, {}, function)
 
-    def _take_call(self, delta: Mapping[str, Any]) -> None:
+class _GrowingCalls:
+    """The calls of one choice, which grow with each chunk.
+
+    Args:
+        known: the object that shows the calls.
+        message: the message that gets them.
+    """
+
+    def __init__(self, known: StreamedCalls, message: GrowingObject) -> None:
+        self._known = known
+        self._message = message
+        self._inputs: list[GrowingInput] = []
+        self._by_index: dict[Any, GrowingBlock] = {}
+        self._last: GrowingBlock | None = None
+        self._legacy: GrowingBlock | None = None
+
+    def take(self, delta: Mapping[str, Any]) -> None:
+        """Add a piece of a call, which may begin a new one."""
         index, call_id = delta.get("index"), _known_id(delta)
         function, custom = object_of(delta.get("function") or _NOTHING), delta.get("custom") or _NOTHING
         call = self._last if index is None else self._by_index.get(index)
@@ -579,16 +585,30 @@ class _Choice:
         else:
             self._grow(call, delta, function)
 
+    def take_legacy(self, function: Mapping[str, Any]) -> None:
+        """Add a piece of OpenAI's old `function_call`."""
+        if self._legacy is None:
+            if not function.get("name"):  # some servers send an empty one with every answer
+                return
+            self._legacy = self._begin(None)
+            self._message.hold("function_call", self._legacy.held("function", GrowingObject))
+        self._grow(self._legacy, {}, function)
+
+    def end(self) -> None:
+        """End the inputs of all calls."""
+        for taken in self._inputs:
+            taken.end()
+
     def _begin(self, call_id: Any) -> GrowingBlock:
         call = GrowingBlock()
         self._inputs.append(
-            call.hold_input(GrowingInput(self.known.begin(call_id, "")), "function", "arguments")
+            call.hold_input(GrowingInput(self._known.begin(call_id, "")), "function", "arguments")
         )
         return call
 
     def _begin_custom(self, delta: Mapping[str, Any], custom: Mapping[str, Any]) -> GrowingBlock:
         call = GrowingBlock()
-        taken = CustomInput(self.known, CUSTOM + delta["id"], custom["name"])
+        taken = CustomInput(self._known, CUSTOM + delta["id"], custom["name"])
         self._inputs.append(call.hold_input(taken, "custom", "input"))
         return call
 
