@@ -182,16 +182,16 @@ def test_a_module_without_tools_is_refused_and_a_registry_without_them_is_not(fo
     assert "serving 0 tools" in said_at_the_start("bare:empty", folder=folder)
 
 
-ADAPTERS = ("mcp", "mcp_client")
+ADAPTERS = {"mcp": "server", "mcp_client": "tools_from"}
 WITHOUT_THE_SDK = f"""
 import json, sys
 told = {{}}
-for adapter in {ADAPTERS}:
+for adapter, name in {ADAPTERS}.items():
     for missing in ("mcp_types", "anyio"):
         there = sys.modules.get(missing)
         sys.modules[missing] = None
         try:
-            __import__(f"operator_schema.adapters.{{adapter}}")
+            getattr(__import__(f"operator_schema.adapters.{{adapter}}", fromlist=[""]), name)
         except ImportError as error:
             told[f"{{adapter}} without {{missing}}"] = str(error)
         if there is None:
