@@ -134,7 +134,6 @@ def drawn(code: CodeBase, draw: random.Random, number: int) -> list[FoundDeclara
     """Return some public functions, methods and classes."""
     code.refresh()
     index = code._index
-    assert index is not None
     every = [
         found
         for name in sorted(set(index.names()))
@@ -150,7 +149,6 @@ def drawn(code: CodeBase, draw: random.Random, number: int) -> list[FoundDeclara
 def compare(code: CodeBase, server: Pyright, target: FoundDeclaration) -> Compared:
     """Compare the uses of a declaration."""
     index = code._index
-    assert index is not None
     declaration, path = target.declaration, target.file.path
     text = (code.root / path).read_text(encoding="utf-8").split("\n")[declaration.line - 1]
     column = text.index(declaration.name, text.find("class " if declaration.kind == "class" else "def "))

@@ -471,3 +471,9 @@ def test_targets_of_imports():
     assert typescript.imports(b'export { a } from "b";')[0].name == "a"
     assert java.imports(b"import a.B;")[0].name == "B"
     assert c.imports(b"#include <a.h>\nint a;")[0].target == "a.h"
+
+
+def test_a_component_of_a_record_is_no_more_than_the_record(tmp_path):
+    (tmp_path / "A.java").write_text("class Before {}\n\nrecord Point(int x, int y) {}\n", encoding="utf-8")
+    found = CodeBase(tmp_path).inspect("Point.x")
+    assert found["definition"] == "record Point(int x, int y) {}"

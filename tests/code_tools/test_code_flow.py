@@ -11,6 +11,7 @@ pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
 from operator_schema import Executor, RawCall
 from operator_schema.code_tools import CodeBase, code_tools
+from operator_schema.code_tools.index import Index
 from operator_schema.code_tools.source_text import ChangedError
 
 GO = Path(__file__).parent / "go_sample"
@@ -209,8 +210,9 @@ def test_a_model_reads_that_files_keep_changing(monkeypatch):
 @pytest.mark.parametrize("budget", [1000, 3000])
 def test_every_result_fits_the_budget(budget):
     base = CodeBase(OURS / "codec", budget=budget)
-    base.refresh()
-    names = sorted(set(base._index.names()))
+    index = Index(str(OURS / "codec"))
+    index.refresh()
+    names = sorted(set(index.names()))
     for number, name in enumerate(names[::3]):
         for result in (base.inspect(name), base.read_func(name, line_numbers=bool(number % 2))):
             assert len(json.dumps(result, ensure_ascii=False)) <= budget, name

@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("tree_sitter", reason="no wheels for WebAssembly")
 
 from operator_schema.code_tools import CodeBase
+from operator_schema.code_tools.index import Index
 from operator_schema.code_tools.language import language_named
 from operator_schema.code_tools.parsing import _parser_of
 
@@ -25,24 +26,27 @@ def suggested(base, name):
 )
 def test_a_name_that_is_gone_is_not_suggested(tmp_path, change):
     write(tmp_path, a="def velocity(): ...\n", b="def distance(): ...\n")
-    base = CodeBase(tmp_path)
+    base, index = CodeBase(tmp_path), Index(str(tmp_path))
+    index.refresh()
     assert "velocity" in str(suggested(base, "velocty"))
     change(tmp_path / "a.py")
+    index.refresh()
     assert "velocity" not in str(suggested(base, "velocty"))
     assert not base.inspect("velocity")["found"]
-    assert "velocity" not in [*base._index.names()]  # in memory, either
+    assert "velocity" not in [*index.names()]  # in memory, either
     assert base.inspect("distance")["found"]
 
 
 def test_a_name_that_is_left_in_one_file_is_found_there(tmp_path):
     write(tmp_path, a="def speed(): ...\n", b="def speed(): ...\n")
-    base = CodeBase(tmp_path)
-    assert base.refresh() == 2
+    base, index = CodeBase(tmp_path), Index(str(tmp_path))
+    assert (base.refresh(), index.refresh()) == (2, 2)
     (tmp_path / "a.py").unlink()
     assert base.inspect("speed")["location"] == "b.py:1"
     write(tmp_path, b="def weight(): ...\n", c="x = 1\n\ndef speed(): ...\n")
     assert base.inspect("speed")["location"] == "c.py:3"
-    assert len(list(base._index.names())) == 3
+    index.refresh()
+    assert sorted(index.names()) == ["speed", "weight", "x"]
 
 
 def test_one_overload_stands_behind_its_implementation(tmp_path):
