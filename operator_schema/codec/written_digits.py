@@ -10,8 +10,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ..introspect.input_parts import places_of
-from ..introspect.nodes import ArrayNode, LeafNode, MapNode, ObjectNode, RefNode, TupleNode, UnionNode
 from ..introspect.node_kinds import flat_members
+from ..introspect.nodes import ArrayNode, LeafNode, MapNode, ObjectNode, TupleNode
 from ..json_values import WrittenFloat, is_array, is_object
 
 if TYPE_CHECKING:

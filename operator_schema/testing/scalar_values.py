@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from ..codec.interpret import SCALARS
 from ..codec.problems import INVALID, Trial
 from ..introspect.number_bounds import bounds_of, nearest_float
-from ..json_values import choice_key, has_surrogate, is_array, is_object
+from ..json_values import has_surrogate
 from ..schema.keywords import NUMBERS, Constraints
 from ..schema.pattern_syntax import START, Assertion, Characters, Choice, Repeat, Sequence, read_expression
 
