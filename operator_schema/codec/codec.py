@@ -103,7 +103,9 @@ class Codec(Generic[T]):
     def __init__(self, annotation: Any, /, **options: Unpack[CodecOptions]) -> None:
         checked = DEFAULTS
         if options:
-            checked = {**DEFAULTS, **_options().checked_options(options)}
+            # Few tools have an option but their name: without the module of checks, the first tool is made sooner.
+            is_named = len(options) == 1 and isinstance(options.get("name"), str)
+            checked = {**DEFAULTS, **(options if is_named else _options().checked_options(options))}
         own_name = name_of(annotation)
         walk = self._walk_class(
             checked["leaves"],

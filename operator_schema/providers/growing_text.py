@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .response_json import checked_text, joined
+
 
 class GrowingText:
     """A text that arrives in pieces; reading it takes time only for new pieces.
@@ -77,25 +79,3 @@ class GrowingText:
 
     def drop(self) -> None:
         """Never show the pieces that are held back, if any."""
-
-
-def joined(texts: list[str]) -> str:
-    """Join texts; the two surrogates of a character may be in two of them."""
-    found = "".join(texts)
-    try:
-        found.encode()
-    except UnicodeEncodeError:
-        return found.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-    return found
-
-
-def checked_text(text: Any) -> str:
-    """Return a piece of text, after checking that it is one.
-
-    Raises:
-        TypeError: it isn't a string.
-    """
-    if isinstance(text, str):
-        return text
-    message = "expected text"
-    raise TypeError(message)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .growing_text import GrowingText, checked_text
+from .growing_text import GrowingText
+from .response_json import checked_text
 from .text_calls import THOUGHTS, may_become_calls
 
 if TYPE_CHECKING:

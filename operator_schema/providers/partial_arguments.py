@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..json_values import is_array, is_object
-from .growing_text import joined
+from .response_json import joined
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

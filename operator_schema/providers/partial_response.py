@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from ..json_values import copy_json, is_array, is_object, to_json_text
-from .growing_text import checked_text, joined
-from .response_json import value_of
+from .response_json import checked_text, joined, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping

@@ -134,3 +134,25 @@ def is_whole(arguments: Any) -> bool:
 @cache
 def _lenient_reader() -> ReadText:
     return json_reader()
+
+
+def joined(texts: list[str]) -> str:
+    """Join texts; the two surrogates of a character may be in two of them."""
+    found = "".join(texts)
+    try:
+        found.encode()
+    except UnicodeEncodeError:
+        return found.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return found
+
+
+def checked_text(text: Any) -> str:
+    """Return a piece of text, after checking that it is one.
+
+    Raises:
+        TypeError: it isn't a string.
+    """
+    if isinstance(text, str):
+        return text
+    message = "expected text"
+    raise TypeError(message)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..json_values import is_object
-from .growing_text import GrowingText, checked_text
+from .growing_text import GrowingText
+from .response_json import checked_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

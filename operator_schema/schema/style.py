@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 from ..immutable import Value
 from ..json_values import copy_json
 from ..message_text import as_written
-from ..similar_names import nearest
 from .keywords import KEYWORDS
 from .references import mapped
 from .render import MAX_VALUES, MAX_WITHOUT_REFERENCES, Renderer, render, without_boolean_items, write
@@ -59,6 +58,8 @@ def style_of(options: Mapping[str, Any]) -> SchemaStyle | None:
     known = SchemaStyle.__field_defaults__
     for name, value in options.items():
         if name not in known:
+            from ..similar_names import nearest
+
             near = nearest(name, list(known))
             hint = f"did you mean {near}?" if near else f"it takes {', '.join(known)}"
             message = f"a schema has no option {name!r}; {hint}"

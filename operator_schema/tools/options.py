@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..codec.codec import DEFAULTS, Codec
-from ..codec.options import checked_options
 from ..errors import DecodeError, EncodeError, SchemaError
 from ..findings import Finding, about_type
 from ..introspect.nodes import ObjectNode, UnionNode
@@ -213,6 +212,8 @@ def check_options_for_all(owner: str, options: Mapping[str, Any]) -> None:
 def _complain(option: str, value: Any) -> tuple[str, str] | None:
     """Return message and remedy for a value of the wrong kind; None for a valid one."""
     if option in CODEC_OPTIONS:
+        from ..codec.options import checked_options  # few tools have such an option
+
         try:
             checked_options({option: value})
         except ValueError as error:

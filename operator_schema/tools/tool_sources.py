@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 from ..json_values import is_object
 from ..message_text import as_written, listed, one_line, quote, received
 from .binding import unbound_message
-from .logs import WARNING, write_log
 from .metadata import AUTO_GENERATED
 from .tool import Tool
 
@@ -387,4 +386,6 @@ def warn_if_undescribed(tool: Tool[..., Any]) -> None:
     if place not in _warned_places:
         _warned_places.add(place)
         what = "has no docstring, so a model knows only its name: write what it does, and when to use it"
+        from .logs import WARNING, write_log  # few tools are undescribed
+
         write_log(WARNING, "%s (%s) %s", tool.name, place, what)
