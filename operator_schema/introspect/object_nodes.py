@@ -404,16 +404,17 @@ def _checked_descriptions(
     cls: type, source: Any, names: Mapping[str, Declared], report: Report
 ) -> Mapping[str, str]:
     """Return the valid descriptions in a source; complain about the others."""
+    given: dict[str, str] = source
     if (
         type(source) is dict
-        and _TEXT.issuperset(map(type, source))
-        and _TEXT.issuperset(map(type, source.values()))
-        and source.keys() <= names.keys()
+        and _TEXT.issuperset(map(type, given))
+        and _TEXT.issuperset(map(type, given.values()))
+        and given.keys() <= names.keys()
     ):
-        return source  # usually everything is valid, so no copy is needed
+        return given  # usually everything is valid, so no copy is needed
     from .description_checks import valid_descriptions
 
-    return valid_descriptions(cls, source, names, report)
+    return valid_descriptions(cls, given, names, report)
 
 
 _TEXT: Final = frozenset({str})

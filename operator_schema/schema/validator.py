@@ -29,12 +29,16 @@ from .value_check import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from fractions import Fraction
 
     from ..message_text import Path
     from .keywords import Limit
     from .linear_regex import LinearPattern, Patterns
-    from .value_check import Seen, Verdict
+    from .value_check import Check, Seen, Verdict
+
+    Read = Callable[[Any, dict[str, Any], Patterns], Any]
+    """Turns the value of a keyword, given its schema, into what `Check` takes; None if it can't be read."""
 
 
 _NOTHING: Final = object()
@@ -385,10 +389,18 @@ def _read_flag(argument: Any, _schema: object, _patterns: object) -> Any:
     return argument if argument is True else _NOTHING if argument is False else None
 
 
-_CHECKS: dict[str, tuple[Any, Any]] = {
+def _read_schema(argument: Any, _schema: object, _patterns: object) -> Any:
+    return (argument,)
+
+
+def _read_nothing(_argument: object, _schema: object, _patterns: object) -> Any:
+    return None
+
+
+_CHECKS: dict[str, tuple[Read, Check]] = {
     "type": (_read_type, _check_type),
-    "enum": (lambda argument, *_: _choices(argument) if is_array(argument) else None, _check_choice),
-    "const": (lambda argument, *_: _choices([argument]), _check_choice),
+    "enum": (lambda argument, _s, _p: _choices(argument) if is_array(argument) else None, _check_choice),
+    "const": (lambda argument, _s, _p: _choices([argument]), _check_choice),
     **{
         name: (
             partial(_read_limit, row, name),
@@ -399,16 +411,19 @@ _CHECKS: dict[str, tuple[Any, Any]] = {
         for json_type, name in row.keywords.items()
     },
     "multipleOf": (_read_divisor, _check_multiple),
-    "pattern": (lambda argument, _, patterns: patterns.get(argument), _check_pattern),
-    "prefixItems": (lambda argument, *_: (argument, 0, True) if is_array(argument) else None, _check_items),
+    "pattern": (lambda argument, _s, patterns: patterns.get(argument), _check_pattern),
+    "prefixItems": (
+        lambda argument, _s, _p: (argument, 0, True) if is_array(argument) else None,
+        _check_items,
+    ),
     "items": (_read_items, _check_items),
     "additionalItems": (_read_more_items, _check_items),
     "contains": (_read_contains, _check_contains),
     "uniqueItems": (_read_flag, _check_unique),
-    "properties": (lambda argument, *_: argument if is_object(argument) else None, _check_properties),
+    "properties": (lambda argument, _s, _p: argument if is_object(argument) else None, _check_properties),
     "patternProperties": (_read_patterns, _check_patterns),
     "additionalProperties": (_read_more, _check_more),
-    "propertyNames": (lambda argument, *_: (argument,), _check_names),
+    "propertyNames": (_read_schema, _check_names),
     "required": (_read_keys, _check_required),
     "dependentRequired": (_read_dependencies, _check_dependencies),
     "dependentSchemas": (_read_dependencies, _check_dependencies),
@@ -416,13 +431,13 @@ _CHECKS: dict[str, tuple[Any, Any]] = {
     "allOf": (_read_list, _check_all),
     "anyOf": (_read_list, _check_any),
     "oneOf": (_read_list, _check_one),
-    "not": (lambda argument, *_: (argument,), _check_not),
-    "if": (lambda argument, rest, _: (argument, rest.get("then", True), rest.get("else", True)), _check_if),
-    "$ref": (lambda *_: None, _check_reference),
-    "$dynamicRef": (lambda *_: None, _check_reference),
-    "$recursiveRef": (lambda *_: None, _check_reference),
-    "unevaluatedItems": (lambda argument, *_: (argument,), _check_other_items),
-    "unevaluatedProperties": (lambda argument, *_: (argument,), _check_others),
+    "not": (_read_schema, _check_not),
+    "if": (lambda argument, rest, _p: (argument, rest.get("then", True), rest.get("else", True)), _check_if),
+    "$ref": (_read_nothing, _check_reference),
+    "$dynamicRef": (_read_nothing, _check_reference),
+    "$recursiveRef": (_read_nothing, _check_reference),
+    "unevaluatedItems": (_read_schema, _check_other_items),
+    "unevaluatedProperties": (_read_schema, _check_others),
 }
 """By keyword: the functions that read it and check it."""
 
