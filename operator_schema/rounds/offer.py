@@ -13,8 +13,9 @@ from ..tools.calls import RawCall, ToolResult, arguments_to_decode, checked_call
 from ..tools.options import style_in
 from ..tools.tool import Tool
 from .errors import OfferError, RoundError
-from .input_copies import MESSAGE_DEPTH, NotJSONError, own_json, shown_arguments
+from .input_copies import shown_arguments
 from .named_tools import NamedTools
+from .own_json import MESSAGE_DEPTH, NotJSONError, own_json
 from .round import Round
 from .settlement import Settlement
 from .tool_call import FAILURES, Input, ToolCall, call_issue, call_with_input

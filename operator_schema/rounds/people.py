@@ -14,7 +14,7 @@ from .deciding import decide, decided, shown_answer, with_own_input, with_record
 from .decision_log import TEXT_LENGTH, WHO, joined, log_agreement, log_decision
 from .errors import RoundError
 from .hook_decisions import DECISIONS, Defer, Reject, RunNormally
-from .input_copies import own_json
+from .own_json import own_json
 from .questions import answer_as_read, answer_codec
 from .tool_call import INTERRUPTED, Question, ToolCall, Wait
 

@@ -12,7 +12,8 @@ from ..json_values import is_object
 from ..message_text import exception_text, fault_list, received
 from ..similar_names import nearest_names
 from ..tools.calls import RawCall, ToolResult, arguments_to_decode
-from .input_copies import check_same, own_json, schema_digest
+from .input_copies import check_same, schema_digest
+from .own_json import own_json
 from .questions import answer_codec, check_answer
 from .round import Round
 from .serialization import (

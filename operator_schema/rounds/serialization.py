@@ -17,14 +17,8 @@ from ..tools.calls import RawCall, ResultCode, ToolResult, arguments_to_decode
 from ..tools.changes import ChangedArguments  # noqa: TC001  # the codecs below read it
 from ..tools.content import Audio, File, Image, Resource, Text
 from ..tools.decision_records import Decider, DecisionKind, DecisionRecord
-from .input_copies import (
-    MESSAGE_DEPTH,
-    gives_back,
-    is_certainly,
-    makes,
-    own_json,
-    schema_digest,
-)
+from .input_copies import gives_back, is_certainly, makes, schema_digest
+from .own_json import MESSAGE_DEPTH, own_json
 from .signatures import canonical_text, seal_with, what_is_signed
 from .tool_call import CallState, DecidedBy  # noqa: TC001  # the codecs below read them
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from ..message_text import one_line
 from .errors import RoundError
-from .input_copies import own_json
 from .listed_rounds import number_of_rows
+from .own_json import own_json
 from .serialization import DEPTH
 from .store_rows import LARGEST_INTEGER, ROUNDS, gone, reading, row_of
 from .transcript import Turn, check_item

@@ -30,7 +30,7 @@ from operator_schema.introspect.annotations import ORIGINS
 from operator_schema.introspect.walk import MAX_ANNOTATIONS
 from operator_schema.json_values import LONGEST_BITS
 from operator_schema.message_text import EXCERPT_LENGTH
-from operator_schema.rounds import hooks
+from operator_schema.rounds import hook_decisions
 from operator_schema.rounds.errors import FaultCode
 from operator_schema.rounds.restore import RestoreProblemCode
 
@@ -269,7 +269,7 @@ def test_the_codes_of_the_pages_of_rounds():
 def test_the_decisions_of_the_page_of_rounds():
     decided = codes_of_table("rounds.md", "| a hook returns | the call |")
     names = {name for cell in decided for name in re.findall(r"[A-Z]\w+", cell)}
-    assert names == {cls.__name__ for cls in hooks.DECISIONS} | {"None"}
+    assert names == {cls.__name__ for cls in hook_decisions.DECISIONS} | {"None"}
 
 
 def lines_to_type(block):

@@ -9,7 +9,7 @@ import pytest
 from saving_samples import nested
 
 from operator_schema import RawCall, Toolset, tool
-from operator_schema.rounds.input_copies import own_json
+from operator_schema.rounds.own_json import own_json
 
 
 class Text(StrEnum):
