@@ -320,11 +320,7 @@ class CodeBase:
             checking = self._put_in_place(fenced, self._real_name("the place", inside))
         else:
             checking = Checking(fenced, context, self._languages() if known is None else (known,))
-        types: tuple[Path, float] | str | None = None
-        if type_check:
-            allowed = self.root, self.type_check_seconds
-            types = allowed if self.type_checks else "type checks are switched off here"
-        return check_snippet(checking, Budget(self.budget), types)
+        return check_snippet(checking, Budget(self.budget), self._type_checking() if type_check else None)
 
     def check_patch(self, diff: str) -> PatchCheck:
         """Apply a unified diff in memory, and check the files after it; nothing is written.
@@ -367,6 +363,11 @@ class CodeBase:
             return Checking(fenced, context, (own.name,), snippet, one.file.parsed.is_broken)
 
         return self._answer(answer)
+
+    def _type_checking(self) -> tuple[Path, float] | str:
+        """Return the folder and the seconds for a type checker, or why none may run."""
+        allowed = self.root, self.type_check_seconds
+        return allowed if self.type_checks else "type checks are switched off here"
 
     def _real_name(self, what: str, text: object) -> str:
         """Return a name or path as the index knows it, also if it was shown with replaced bytes.

@@ -18,7 +18,7 @@ from .language import KINDS, Base, Declaration, Import, Parsed, Span
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-_FORMAT = 6
+_FORMAT = 7
 _GRAMMARS = (
     "tree-sitter",
     "tree-sitter-c",

@@ -84,23 +84,15 @@ def opened_folder(root: str, path: str) -> Generator[int | str]:
     if not _BY_STEPS:
         yield _without_links(root, path)
         return
-    here = _step_into(root, path)
+    here = os.open(root, _FOLDER_FLAGS)
     try:
+        for name in path.split("/") if path else ():
+            inner = os.open(name, _FOLDER_FLAGS, dir_fd=here)
+            os.close(here)
+            here = inner
         yield here
     finally:
         os.close(here)
-
-
-def _step_into(root: str, path: str) -> int:
-    """Return a descriptor of a folder below the root; see `opened_folder`."""
-    here = os.open(root, _FOLDER_FLAGS)
-    for name in path.split("/") if path else ():
-        try:
-            inner = os.open(name, _FOLDER_FLAGS, dir_fd=here)
-        finally:
-            os.close(here)
-        here = inner
-    return here
 
 
 def _without_links(root: str, path: str) -> str:
@@ -118,13 +110,10 @@ def open_file(root: str, path: str) -> int:
         OSError: it isn't there, it can't be read, or it or a folder on the way is a link.
     """
     outer, _, name = path.rpartition("/")
-    if not _BY_STEPS:
-        return os.open(f"{_without_links(root, outer)}/{name}", FLAGS)
-    folder = _step_into(root, outer)
-    try:
+    with opened_folder(root, outer) as folder:
+        if isinstance(folder, str):
+            return os.open(f"{folder}/{name}", FLAGS)
         return os.open(name, FLAGS, dir_fd=folder)
-    finally:
-        os.close(folder)
 
 
 def read_source(root: str, path: str) -> Content | Skipped | None:
