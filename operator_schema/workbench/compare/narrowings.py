@@ -10,13 +10,11 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from ...engine import DocumentCodec, SchemaDocument, in_current_draft, is_old, unsaid_parts
+from ...engine import DocumentCodec, SchemaDocument, is_old
 from ...immutable import Value
 from ...json_values import is_array, is_object
 from ...sameness import is_same_json
-from .case_values import NO_VALUE_EXISTS, UNDECIDED
 from .containment import NEW_KEY, NO_VALUE, escapes
-from .counterexamples import difference
 from .decoder_marks import is_leaf_format, text_leaves
 from .drawn_values import drawn_values
 from .unread_keywords import unkept
@@ -87,8 +85,8 @@ class JudgedDocument:
     ) -> None:
         self.is_arguments = is_arguments
         document = SchemaDocument("schema", schema, is_arguments, leaves or text_leaves())
-        if is_old(document.schema) and not unsaid_parts(document.schema):
-            current = in_current_draft(document.schema)
+        if is_old(document.schema):
+            current = _in_current_draft(document.schema)
             document = SchemaDocument("schema", current, is_arguments, document.leaves)
         self.schema: Mapping[str, Any] = document.schema
         self.codec = DocumentCodec(document)
@@ -96,6 +94,13 @@ class JudgedDocument:
     def takes(self, value: Any) -> bool:
         """Return whether a value fits the document."""
         return not self.codec.report(value)
+
+
+def _in_current_draft(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a document in the current draft; unchanged if a part of it would become words."""
+    from ...engine import in_current_draft, unsaid_parts
+
+    return schema if unsaid_parts(schema) else in_current_draft(schema)
 
 
 def narrowings(
@@ -144,6 +149,9 @@ def narrowings_of(
         return tuple(found)
     shown: list[Any] = []
     if all(is_undecided):
+        from .case_values import NO_VALUE_EXISTS, UNDECIDED
+        from .counterexamples import difference  # most comparisons need no search
+
         value = difference(before.schema, after.schema, is_object_only=before.is_arguments)
         if value is NO_VALUE_EXISTS:
             return ()

@@ -19,9 +19,7 @@ from ...engine import (
 )
 from ...json_values import is_array, is_object
 from ...sameness import is_same_json
-from .case_values import NO_VALUE_EXISTS
 from .containment import NO_VALUE, Escape
-from .counterexamples import difference
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -289,6 +287,9 @@ class _KeywordComparison:
         self.steps -= _STEPS_OF_PROOF
         if one is None or other is None or self.steps < 0 or self.proofs < 0:
             return False
+        from .case_values import NO_VALUE_EXISTS
+        from .counterexamples import difference  # most comparisons need no proof
+
         return difference(one, other) is NO_VALUE_EXISTS
 
 
