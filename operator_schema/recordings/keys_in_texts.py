@@ -43,12 +43,7 @@ _LAST_CODE: Final = 0x10FFFF
 
 
 def names_key_of(text: str, hidden: Hidden) -> bool:
-    """Return whether an unreadable text names a key with a secret: `token:`, `"token" =`, `<token>`.
-
-    Args:
-        text: any text, such as JSON that was cut or has text around it.
-        hidden: the keys.
-    """
+    """Return whether an unreadable text names a key with a secret: `token:`, `"token" =`, `<token>`."""
     return any(_names_key(_GAP.sub(r"\1", read), hidden) for read in _readings_of(text))
 
 

@@ -329,12 +329,7 @@ def _forms_in_python(value: Any, encode: Callable[[Any], Any]) -> set[str]:
 
 
 def without_redacted(findings: Iterable[Finding], arguments: Any) -> tuple[Finding, ...]:
-    """Return findings about recorded arguments, without those about redacted values.
-
-    Args:
-        findings: findings about the arguments.
-        arguments: JSON values, or JSON text.
-    """
+    """Return findings about recorded arguments, without those about redacted values."""
     if isinstance(arguments, str):
         try:
             arguments = loads(arguments) if REDACTED in arguments else None

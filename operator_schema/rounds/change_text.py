@@ -31,14 +31,7 @@ _VALUE_LENGTH = 60
 def with_change(
     result: ToolResult, tool: Tool[..., Any], changed: ChangedArguments, *, has_run: bool
 ) -> ToolResult:
-    """Return the result of a call with a note on its changed arguments; unchanged if nobody changed any.
-
-    Args:
-        result: the result of the call. It stays as it is if it has the note already.
-        tool: the called tool.
-        changed: its arguments, and who changed them.
-        has_run: whether it certainly ran with them.
-    """
+    """Return the result of a call with a note on its changed arguments; unchanged if nobody changed any."""
     if result.changed is not None or result.code in _NOT_RUN:
         return result
     text, parts = change_text(changed, tool, has_run=has_run), own_parts(result)

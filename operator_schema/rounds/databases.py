@@ -236,11 +236,7 @@ class Tables:
 
     @contextmanager
     def transaction(self, *, writes: bool = True) -> Generator[Statements]:
-        """Run a transaction: all of its statements take effect, or none does.
-
-        Raises:
-            StoreError: the database can't be used.
-        """
+        """Run a transaction: all of its statements take effect, or none does."""
         try:
             with self.database.transaction(writes=writes) as connection:
                 yield Statements(connection, self.database)

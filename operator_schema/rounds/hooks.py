@@ -337,20 +337,12 @@ NO_HOOKS = CallHooks()
 
 
 def hooks_of(given: object) -> Hooks:
-    """Convert the `hooks=` argument of an executor or a toolset to `Hooks`.
-
-    Raises:
-        TypeError: something isn't a hook.
-    """
+    """Convert the `hooks=` argument of an executor or a toolset to `Hooks`."""
     return Hooks(*given) if isinstance(given, (list, tuple)) else Hooks(given)
 
 
 def hooks_for_calls(given: Any) -> Hooks:
-    """Convert the `hooks=` argument for calls to `Hooks`.
-
-    Raises:
-        TypeError: something isn't a hook, or only describes tools.
-    """
+    """Convert the `hooks=` argument for calls to `Hooks`."""
     sources: list[Any] = [*given] if type(given) in {list, tuple} else [given]
     for source in sources:
         marks = _marks_of(source) or ()

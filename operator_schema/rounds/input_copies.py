@@ -26,11 +26,7 @@ _SHOWN_ARGUMENTS = 1000
 
 
 def own_copy(tool: Tool[..., Any], given: Any) -> Any:
-    """Return a copy of an input that shares nothing mutable with it.
-
-    Raises:
-        TypeError: the input can't be copied.
-    """
+    """Return a copy of an input that shares nothing mutable with it."""
     try:
         return deepcopy(given)
     except Exception:  # noqa: BLE001  # the code of whatever is in it
@@ -119,13 +115,7 @@ def _is_never(_written: Any, _given: Any) -> bool:
 
 
 def check_same(tool: Tool[..., Any], written: Any, given: Any) -> None:
-    """Check that an input is the same as when it was written, at every depth.
-
-    Raises:
-        DecodeError: the input is another one; the error lists the places.
-        EncodeError: the input can't be written as JSON.
-        ToolError: the input can't be written as JSON, because of an `InitVar`.
-    """
+    """Check that an input is the same as when it was written, at every depth."""
     if not is_certainly(tool, written, given):
         check_written(tool.name, written, tool.encode_input(given))
 

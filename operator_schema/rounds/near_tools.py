@@ -104,13 +104,7 @@ def _not_found(name: str, tool: Tool[..., Any], arguments: dict[str, Any] | None
 
 
 def meant_tool(call: RawCall, tools: Mapping[str, Tool[..., Any]], toolset: NamedTools) -> MeantTool | None:
-    """Return the only tool with a similar name that takes the arguments, independent of the order of tools.
-
-    Args:
-        call: a call with the name of no tool.
-        tools: as for `read_call`.
-        toolset: the toolset with these tools.
-    """
+    """Return the only tool with a similar name that takes the arguments, whatever the order of the tools."""
     if call.is_cut_off:
         return None
     is_same, near = _nearest(call.name, tools, _names_inside(toolset))

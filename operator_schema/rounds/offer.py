@@ -428,15 +428,7 @@ def _fitting_into(
     order: Iterable[str],
     descriptions: Mapping[str, str],
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the tools that fit into a number of tokens, and the remaining tools, both in order.
-
-    Args:
-        most: the number of tokens.
-        snapshot: a toolset with the tools.
-        names: the names of the tools.
-        order: the order of their priority.
-        descriptions: descriptions for this request only.
-    """
+    """Return the tools that fit into a number of tokens, and the remaining tools, both in order."""
     if type(most) is not int or most < 1:
         message = f"max_tokens must be a positive integer or None, not {as_written(most)}"
         raise ValueError(message)

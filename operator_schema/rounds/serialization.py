@@ -218,13 +218,7 @@ def save_round(known: Mapping[str, Any], calls: Sequence[ToolCall[Any]], secret:
 
 
 def save_ended(round_id: str, call: ToolCall[Any], secret: Secret) -> dict[str, Any]:
-    """Return a call that has ended as JSON values; a store saves it before the other calls end.
-
-    Args:
-        round_id: the id of its round; no other round accepts the data.
-        call: the call after it ran.
-        secret: the secret, as for `save_round`.
-    """
+    """Return a call that has ended as JSON values; a store saves it before the other calls end."""
     seal = seal_with(secret)
     own = {"round": round_id, "index": call.index, "call": _seal_call(_saved_call(call), seal)}
     return {**own, "digest": seal(canonical_text(own))}

@@ -608,12 +608,7 @@ async def _at_once(use: Callable[[], Any], *_: object, **__: object) -> Any:
 def _put(
     db: Statements, work: Round[Any], *, new: Mapping[str, Any], changed: Mapping[str, Any]
 ) -> Round[Any]:
-    """Add the row of a round, or change it while it waits, and return the round in its new revision.
-
-    Raises:
-        StoreError: the round is done or was committed, is running, or somebody decided something else
-            meanwhile.
-    """
+    """Add the row of a round, or change it while it waits, and return the round in its new revision."""
     if work.revision is None:
         is_put = not has_turn(db, work.id) and ROUNDS.add(db, work.id, **new)
     else:
