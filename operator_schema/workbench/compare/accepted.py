@@ -179,7 +179,7 @@ def notes_on_entries(found: Sorted[T], what: str, codes: Collection[str]) -> lis
         codes: the codes that an entry may have.
     """
     notes = [
-        (entry, f"accepted until {entry.until}, which is over: {_named(entry)}") for entry in found.expired
+        (entry, f"accepted until {entry.until}, which is over: {_in_words(entry)}") for entry in found.expired
     ]
     changes = [*found.left, *[change for change, _ in found.accepted]]
     tools = {change.tool for change in changes if change.tool is not None}
@@ -189,9 +189,9 @@ def notes_on_entries(found: Sorted[T], what: str, codes: Collection[str]) -> lis
         near = [(kind, nearest(name, names)) for kind, name, names in hints if name not in names]
         meant = [f"the {kind} {escape(name)}" for kind, name in near if name]
         hint = f"; did you mean {' and '.join(meant)}?" if meant else ""
-        notes.append((entry, f"accepted, and nothing like it {what}: {_named(entry)}{hint}"))
+        notes.append((entry, f"accepted, and nothing like it {what}: {_in_words(entry)}{hint}"))
     return notes
 
 
-def _named(entry: Accepted) -> str:
+def _in_words(entry: Accepted) -> str:
     return escape(" ".join(filter(None, [entry.tool, entry.path, entry.code])))

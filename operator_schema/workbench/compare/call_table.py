@@ -43,7 +43,7 @@ def call_table(file: str) -> Generator[Callable[[Sequence[CallRow]], None]]:
     except ImportError:
         message = "to write Parquet, install the extra: pip install 'operator-schema[arrow]'"
         raise TableError(message) from None
-    path = cast("Path", _written(file, lambda: resolved(file)))
+    path = cast("Path", _write_or_explain(file, lambda: resolved(file)))
     if path.is_dir():
         message = f"{file} is a folder: give a file, such as calls.parquet"
         raise TableError(message)
@@ -53,7 +53,7 @@ def call_table(file: str) -> Generator[Callable[[Sequence[CallRow]], None]]:
     def add(more: Sequence[CallRow]) -> None:
         rows.extend(more)
         while len(rows) >= _ROW_GROUP:
-            _written(file, lambda: writer.write_batch(_batch(rows[:_ROW_GROUP], schema)))
+            _write_or_explain(file, lambda: writer.write_batch(_batch(rows[:_ROW_GROUP], schema)))
             del rows[:_ROW_GROUP]
 
     def finish() -> None:
@@ -62,19 +62,19 @@ def call_table(file: str) -> Generator[Callable[[Sequence[CallRow]], None]]:
         writer.close()
 
     with ExitStack() as stack:
-        made = _written(file, lambda: stack.enter_context(replacement(path)))
-        writer: Any = _written(file, lambda: parquet.ParquetWriter(made, schema, compression="zstd"))
+        made = _write_or_explain(file, lambda: stack.enter_context(replacement(path)))
+        writer: Any = _write_or_explain(file, lambda: parquet.ParquetWriter(made, schema, compression="zstd"))
         try:
             yield add
-            _written(file, finish)
+            _write_or_explain(file, finish)
         except BaseException:  # also after an interrupt: it is closed before it is deleted
             with suppress(OSError):  # the disk may still be full
                 writer.close()
             raise
-        _written(file, stack.close)
+        _write_or_explain(file, stack.close)
 
 
-def _written(file: str, write: Callable[[], Any]) -> Any:
+def _write_or_explain(file: str, write: Callable[[], Any]) -> Any:
     try:
         return write()
     except OSError as error:

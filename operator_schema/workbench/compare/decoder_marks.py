@@ -123,7 +123,7 @@ def marks_of(codec: Codec[Any], schema: Mapping[str, Any]) -> Marks:
     published = {key: value for key, value in schema.items() if key in rendered}
     if same_text(_without_marks(rendered)) != same_text(published):
         return {}  # it is written in another form, to which no pointer leads
-    return dict(_found(rendered, ""))
+    return dict(_marks_in(rendered, ""))
 
 
 def text_marks_of(codec: Codec[Any], schema: Mapping[str, Any]) -> Marks:
@@ -138,16 +138,16 @@ def text_marks_of(codec: Codec[Any], schema: Mapping[str, Any]) -> Marks:
     return {where: names for where, names in texts.items() if names}
 
 
-def _found(value: Any, where: str) -> Iterator[tuple[str, list[str]]]:
+def _marks_in(value: Any, where: str) -> Iterator[tuple[str, list[str]]]:
     if is_array(value):
         for index, item in enumerate(value):
-            yield from _found(item, step(where, str(index)))
+            yield from _marks_in(item, step(where, str(index)))
     elif is_object(value):
         for key, inner in value.items():
             if isinstance(inner, tuple):
                 yield where, [*cast("tuple[str, ...]", inner)]
             else:
-                yield from _found(inner, step(where, key))
+                yield from _marks_in(inner, step(where, key))
 
 
 def marked(schema: Mapping[str, Any], marks: Mapping[str, list[str]]) -> dict[str, Any]:
@@ -157,16 +157,18 @@ def marked(schema: Mapping[str, Any], marks: Mapping[str, list[str]]) -> dict[st
         schema: the published document.
         marks: the return value of `marks_of`; unknown marks, and pointers to missing schemas, have no effect.
     """
-    applied: dict[str, Any] = _applied(schema, "", marks)
+    applied: dict[str, Any] = _apply_marks(schema, "", marks)
     return applied
 
 
-def _applied(value: Any, where: str, marks: Mapping[str, list[str]]) -> Any:
+def _apply_marks(value: Any, where: str, marks: Mapping[str, list[str]]) -> Any:
     if is_array(value):
-        return [_applied(item, step(where, str(index)), marks) for index, item in enumerate(value)]
+        return [_apply_marks(item, step(where, str(index)), marks) for index, item in enumerate(value)]
     if not is_object(value):
         return value
-    schema: dict[str, Any] = {key: _applied(inner, step(where, key), marks) for key, inner in value.items()}
+    schema: dict[str, Any] = {
+        key: _apply_marks(inner, step(where, key), marks) for key, inner in value.items()
+    }
     names = marks.get(where, ())
     formats = [found for name in names if (found := f"{_FORMAT}{name}") in text_leaves()]
     if formats:

@@ -99,10 +99,10 @@ class _Drawing:
                 pending.insert(0, (document, target[1]))
             if len(schema) > (target is not None):
                 found.append((document, schema))
-            pending[:0] = [(document, each) for each in self._inside(schema)]
+            pending[:0] = [(document, each) for each in self._schemas_beside(schema)]
         return found
 
-    def _inside(self, schema: dict[str, Any]) -> list[Any]:
+    def _schemas_beside(self, schema: dict[str, Any]) -> list[Any]:
         inside = list(schema["allOf"]) if is_array(schema.get("allOf")) else []
         for name in _TO_FIT:
             if is_array(schema.get(name)) and schema[name]:
@@ -176,14 +176,14 @@ class _Drawing:
         return items
 
     def _object(self, known: list[Known], depth: int) -> dict[str, Any]:
-        required = {str(key) for _, schema in known[:1] for key in _listed(schema.get("required"))}
+        required = {str(key) for _, schema in known[:1] for key in _as_list(schema.get("required"))}
         required |= {
             str(key)
             for _, schema in known[1:]
-            for key in _listed(schema.get("required"))
+            for key in _as_list(schema.get("required"))
             if self.is_likely(0.8)
         }
-        names = {key for _, schema in known for key in _named(schema.get("properties"))}
+        names = {key for _, schema in known for key in _as_object(schema.get("properties"))}
         share = self.chance.choice((0, 0.2, 0.8))
         keys = [
             key
@@ -195,7 +195,7 @@ class _Drawing:
 
     def _more_keys(self, known: list[Known]) -> list[str]:
         """Draw keys that no schema names."""
-        patterns = [each for _, schema in known for each in _named(schema.get("patternProperties"))]
+        patterns = [each for _, schema in known for each in _as_object(schema.get("patternProperties"))]
         texts = [*_KEYS, *[text for each in patterns if (text := matching(each)) is not None]]
         names = [(document, each["propertyNames"]) for document, each in known if "propertyNames" in each]
         for _ in range(2 if names else 0):
@@ -213,16 +213,16 @@ def matching(pattern: str) -> str | None:
         return None
 
 
-def _listed(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return value if is_array(value) else []
 
 
-def _named(value: Any) -> dict[str, Any]:
+def _as_object(value: Any) -> dict[str, Any]:
     return value if is_object(value) else {}
 
 
 def _first_items(schema: dict[str, Any]) -> list[Any]:
-    return schema["items"] if is_array(schema.get("items")) else _listed(schema.get("prefixItems"))
+    return schema["items"] if is_array(schema.get("items")) else _as_list(schema.get("prefixItems"))
 
 
 def _items(known: list[Known], index: int) -> list[Known]:
@@ -239,10 +239,10 @@ def _of_key(known: list[Known], key: str) -> list[Known]:
     """Return the schemas of a key of an object."""
     found: list[Known] = []
     for document, schema in known:
-        properties = _named(schema.get("properties"))
+        properties = _as_object(schema.get("properties"))
         if key in properties:
             found.append((document, properties[key]))
-        found += [(document, each) for each in _named(schema.get("patternProperties")).values()]
+        found += [(document, each) for each in _as_object(schema.get("patternProperties")).values()]
         if key not in properties:
             rest = schema.get("additionalProperties", schema.get("unevaluatedProperties", True))
             found.append((document, rest))

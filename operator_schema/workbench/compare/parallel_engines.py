@@ -175,7 +175,7 @@ class _Pool:
         Raises:
             EngineError: the processes end immediately.
         """
-        self._executor = self._begun(self._workers)
+        self._executor = self._start_processes(self._workers)
         try:
             self._executor.submit(os.getpid).result()
         except (self._futures.BrokenExecutor, RuntimeError):
@@ -188,7 +188,7 @@ class _Pool:
 
     def submit(self, part: Any) -> tuple[Any, ProcessPoolExecutor, Future[Any]]:
         """Submit a part; return its handle."""
-        executor = self._executor = self._executor or self._begun(self._workers)
+        executor = self._executor = self._executor or self._start_processes(self._workers)
         try:
             return part, executor, executor.submit(self._work, part)
         except self._futures.BrokenExecutor:
@@ -209,11 +209,11 @@ class _Pool:
 
     def _alone(self, part: Any) -> Any:
         for _ in range(_TRIES - 1):
-            with self._begun(1) as executor, suppress(self._futures.BrokenExecutor):
+            with self._start_processes(1) as executor, suppress(self._futures.BrokenExecutor):
                 return executor.submit(self._work, part).result()
         return _lost()
 
-    def _begun(self, workers: int) -> ProcessPoolExecutor:
+    def _start_processes(self, workers: int) -> ProcessPoolExecutor:
         """Start new processes instead of forks, since a fork of a process with threads may hang."""
         context: Any = import_module("multiprocessing").get_context("spawn")
         begin = (_begin, (str(Path.cwd()), sys.path))
@@ -277,7 +277,7 @@ class _DaskCluster(_Cluster):
 
         def result(future: Any) -> Any:
             try:
-                return _waited(future, client)
+                return _wait_for(future, client)
             except distributed.KilledWorker:
                 return _lost()
             finally:
@@ -305,7 +305,7 @@ class _DaskCluster(_Cluster):
             )
 
 
-def _waited(future: Any, client: Any) -> Any:
+def _wait_for(future: Any, client: Any) -> Any:
     """Return the result of a future.
 
     Raises:

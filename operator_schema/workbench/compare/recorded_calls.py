@@ -35,7 +35,7 @@ _new: Callable[[type[RecordedCall], tuple[str, Any]], RecordedCall] = tuple.__ne
 """Create a call as the class does, in a third of the time: a log has a million of them."""
 
 
-def _named(name: str, arguments: str) -> Callable[[dict[str, Any]], RecordedCall | None]:
+def _by_keys(name: str, arguments: str) -> Callable[[dict[str, Any]], RecordedCall | None]:
     """Return a reader of calls whose name and arguments have these keys."""
 
     def read(value: dict[str, Any]) -> RecordedCall | None:
@@ -47,7 +47,7 @@ def _named(name: str, arguments: str) -> Callable[[dict[str, Any]], RecordedCall
     return read
 
 
-def _inside(
+def _read_inside(
     key: str, read: Callable[[dict[str, Any]], RecordedCall | None]
 ) -> Callable[[dict[str, Any]], Any]:
     """Return a reader of calls in the object under a key."""
@@ -63,10 +63,10 @@ def _tool_use(value: dict[str, Any]) -> RecordedCall | None:
     return _with_input(value) if value.get("type") in _TOOL_USES else None
 
 
-_with_input = _named("name", "input")
+_with_input = _by_keys("name", "input")
 _TOOL_USES = ("tool_use", "server_tool_use", "mcp_tool_use")
 _SPAN_NAME, _SPAN_ARGUMENTS = "gen_ai.tool.name", "gen_ai.tool.call.arguments"
-_in_attributes = _named(_SPAN_NAME, _SPAN_ARGUMENTS)
+_in_attributes = _by_keys(_SPAN_NAME, _SPAN_ARGUMENTS)
 
 
 def _span(value: dict[str, Any]) -> RecordedCall | None:
@@ -121,10 +121,10 @@ _DIGITS: Final = 20
 """One more than the number of digits of a 64-bit integer."""
 
 _MARKED: Final[dict[str, Callable[[dict[str, Any]], RecordedCall | None]]] = {
-    "function": _inside("function", _named("name", "arguments")),  # Chat Completions, Cohere, Ollama
+    "function": _read_inside("function", _by_keys("name", "arguments")),  # Chat Completions, Cohere, Ollama
     "type": _tool_use,  # Anthropic Messages
-    "toolUse": _inside("toolUse", _named("name", "input")),  # Bedrock Converse
-    "functionCall": _inside("functionCall", _named("name", "args")),  # Gemini
+    "toolUse": _read_inside("toolUse", _by_keys("name", "input")),  # Bedrock Converse
+    "functionCall": _read_inside("functionCall", _by_keys("name", "args")),  # Gemini
     "attributes": _span,
 }
 """The forms of a call that a key tells from others, by that key; the most specific forms first."""

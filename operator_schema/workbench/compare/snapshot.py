@@ -194,14 +194,14 @@ def _definitions_in(data: Any) -> list[Any]:
     if said is not None and said != FORMAT:
         message = f"its format is {excerpt(said)}; this version reads {quote(FORMAT)}"
         raise SnapshotError(message)
-    listed = _listed(data)
+    listed = _tools_in(data)
     if listed is None:
         message = 'it has no tools: a snapshot, the result of "tools/list" or a request to a provider has'
         raise SnapshotError(message)
     return listed
 
 
-def _listed(data: Any) -> list[Any] | None:
+def _tools_in(data: Any) -> list[Any] | None:
     """Return the tools of a document, each separately; None if there are none."""
     if is_object(data):
         around = (data, data.get("result"), data.get("toolConfig"))

@@ -153,7 +153,7 @@ class _KeywordComparison:
                 self._add(path, where, note.keyword or "", note.message)
         if is_object(schema):
             self._format(schema, where, path, before)
-            self._inside(schema, where, path, before)
+            self._nested_schemas(schema, where, path, before)
 
     def _format(self, schema: dict[str, Any], where: str, path: Path, before: list[Any]) -> None:
         said = schema.get("format")
@@ -162,7 +162,7 @@ class _KeywordComparison:
             former = next((str(each) for each in formats if each is not None), "none")
             self._add(path, where, "format", said, former)
 
-    def _inside(self, schema: dict[str, Any], where: str, path: Path, before: list[Any]) -> None:
+    def _nested_schemas(self, schema: dict[str, Any], where: str, path: Path, before: list[Any]) -> None:
         """Compare the schemas inside a schema."""
         found = _referred(self.new, schema)
         if found is not None:

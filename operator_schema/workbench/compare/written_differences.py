@@ -105,7 +105,7 @@ class _Walk:
             self._value(path, keyword, before, after)
         elif is_object(before) and is_object(after):
             if holds == "named":
-                self._named(path, keyword, before, after)
+                self._by_name(path, keyword, before, after)
             else:
                 self.at(before, after, (*path, *_step(keyword)))
         elif keyword in _MEMBERS and is_array(before) and is_array(after):
@@ -123,7 +123,7 @@ class _Walk:
         if not odd:
             self._value(path, "required", before, after)
 
-    def _named(self, path: Path, keyword: str, before: dict[str, Any], after: dict[str, Any]) -> None:
+    def _by_name(self, path: Path, keyword: str, before: dict[str, Any], after: dict[str, Any]) -> None:
         for name in dict.fromkeys([*before, *after]):
             place = (*path, *_step(keyword, name))
             if name in before and name in after:

@@ -85,7 +85,7 @@ def probe(
         TypeError: an option is of another kind.
         ValueError: a number isn't above 0, or `allow_all` is given for a URL.
     """
-    with closing(_opened(locals())) as server:
+    with closing(_open_server(locals())) as server:
         begin = monotonic()
         limits = ProbeLimits(begin + seconds * _PLANNED, calls, seed, begin)
         planned = planned_calls(server, limits, allow, allow_all=allow_all)
@@ -118,7 +118,7 @@ def plan(
         TypeError: as for `probe`.
         ValueError: as for `probe`.
     """
-    with closing(_opened(locals())) as server:
+    with closing(_open_server(locals())) as server:
         return planned_calls(server, ProbeLimits(inf, calls, seed), allow, allow_all=allow_all).plans
 
 
@@ -126,7 +126,7 @@ def _silent(_: str, __: int, ___: int) -> None:
     """Show no progress."""
 
 
-def _opened(given: Mapping[str, Any]) -> Server:
+def _open_server(given: Mapping[str, Any]) -> Server:
     """Check the arguments of `probe` or `plan`, and return the server; it isn't started yet."""
     options = {name: value for name, value in given.items() if name != "target"}
     check_options(options)

@@ -110,7 +110,7 @@ class Server:
             "capabilities": {},
             "clientInfo": {"name": "operator-schema probe", "version": "1"},
         }
-        result = self._asked("initialize", params)
+        result = self._ask("initialize", params)
         if isinstance(self._channel, HttpChannel):
             self._channel.version = str(result.get("protocolVersion", ""))
         self._channel.notify("notifications/initialized", None)
@@ -137,7 +137,7 @@ class Server:
         found: list[dict[str, Any]] = []
         cursor: Any = None
         for _ in range(_MOST_PAGES):
-            result = self._asked("tools/list", {} if cursor is None else {"cursor": cursor})
+            result = self._ask("tools/list", {} if cursor is None else {"cursor": cursor})
             page = result.get("tools")
             if not is_array(page):
                 message = "its answer to tools/list has no list of tools"
@@ -194,7 +194,7 @@ class Server:
         """Return the files of its working directory, as far as they are known here."""
         return {} if self.place is None else self.place.files()
 
-    def _asked(self, method: str, params: Any) -> dict[str, Any]:
+    def _ask(self, method: str, params: Any) -> dict[str, Any]:
         reply = self.channel.wait(self.channel.send(method, params), max(self.timeout, _SECONDS_TO_START))
         if reply.kind == "result" and is_object(reply.value):
             return reply.value
