@@ -103,7 +103,7 @@ class Codec(Generic[T]):
     def __init__(self, annotation: Any, /, **options: Unpack[CodecOptions]) -> None:
         checked = DEFAULTS
         if options:
-            # Most tools only have a name. Without the module of checks, the first tool takes 0.5 % less.
+            # Most tools only have a name: they don't load the checks of the other options.
             is_named = len(options) == 1 and isinstance(options.get("name"), str)
             checked = {**DEFAULTS, **(options if is_named else _options().checked_options(options))}
         own_name = name_of(annotation)

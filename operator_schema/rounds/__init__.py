@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .listed_rounds import StoreCounts as StoreCounts
     from .listed_rounds import StuckRound as StuckRound
     from .listed_rounds import WaitingRound as WaitingRound
+    from .named_tools import ToolEntry as ToolEntry
     from .offer import Offer as Offer
     from .offer import ToolChoice as ToolChoice
     from .questions import answer_codec as answer_codec
@@ -62,7 +63,6 @@ if TYPE_CHECKING:
     from .tool_call import Question as Question
     from .tool_call import ToolCall as ToolCall
     from .tool_call import rejection_reason as rejection_reason
-    from .tool_entries import ToolEntry as ToolEntry
     from .tool_search import FoundTools as FoundTools
     from .tool_search import ToolSearch as ToolSearch
     from .toolset import Toolset as Toolset
@@ -88,7 +88,7 @@ else:
             ".hooks": "Hooks hook",
             ".offer": "Offer ToolChoice",
             ".call_texts": "call_text",
-            ".tool_entries": "ToolEntry",
+            ".named_tools": "ToolEntry",
             ".questions": "answer_codec answer_schema",
             ".registry": "Registry RegistryChange",
             ".restore": "MAYBE_SIGNED RestoreError",

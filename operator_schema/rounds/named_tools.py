@@ -1,24 +1,25 @@
-"""How are the tools of a toolset or a registry found by their names?"""
+"""Which tools has a toolset or a registry by name, with its settings for each?"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from ..errors import ToolNotFoundError
+from ..errors import DuplicateToolError, ToolNotFoundError
+from ..immutable import Value
 from ..message_text import quote, received
-from ..tools.metadata import check_switch
+from ..tools.logs import WARNING, write_log
+from ..tools.metadata import NO_CONTEXT, check_switch, question_of
 from ..tools.options import style_in
 from ..tools.tool import Tool
+from ..tools.tool_sources import places_of, tools_of, warn_if_undescribed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Unpack
 
-    from ..schema.style import StyleOptions
+    from ..schema.style import SchemaStyle, StyleOptions
     from ..tools.metadata import Switch
     from ..tools.tool import ToolDefinition
-    from .switched_tools import SwitchedTools
-    from .tool_entries import ToolEntry
 
     Context: TypeAlias = "Mapping[Any, Any]"
     Member: TypeAlias = "Tool[..., Any] | NamedTools | Iterable[Any] | Mapping[str, Any]"
@@ -31,6 +32,196 @@ Selection: TypeAlias = "str | Tool[..., Any] | NamedTools | list[Any] | tuple[An
 
 _SUGGESTED = 3
 """How many similar names an error suggests."""
+
+
+class ToolOrigin(Value):
+    """A toolset that a tool came from.
+
+    Attributes:
+        toolset: a toolset that is nested in another one, or that another one was made from.
+        name: the name of the tool in that toolset.
+    """
+
+    toolset: Any
+    name: str
+
+
+class ToolEntry(Value):
+    """A tool of a toolset, with the toolset's settings for it.
+
+    `entry.replace(is_hidden=True)` returns a changed copy; see `Toolset.map`.
+
+    Attributes:
+        tool: the tool, under the name that it has in this toolset.
+        is_hidden: whether requests offer the tool only if they ask for it.
+        switch: whether the model may call the tool now: a value for `switch` of a toolset; None to leave this
+            to the tool.
+        sources: the toolsets that the tool came from, the innermost first. The library fills this in.
+        found: whether a search has found the tool; None for a tool that is offered without a search.
+    """
+
+    tool: Tool[..., Any]
+    is_hidden: bool = False
+    switch: Switch | None = None
+    sources: tuple[ToolOrigin, ...] = ()
+    found: bool | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of the tool."""
+        return self.tool.name
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether lists and requests include the tool without asking for it, if it is switched on."""
+        return not self.is_hidden and self.found is not False
+
+
+def entries_of(members: Iterable[Any]) -> dict[str, ToolEntry]:
+    """Return the tools of members by name; a nested toolset is replaced by its tools."""
+    return by_name([entry for member in members for entry in _entries_of_member(member)])
+
+
+def by_name(entries: Iterable[ToolEntry], *, same_is_one: bool = False) -> dict[str, ToolEntry]:
+    """Return entries by name, and refuse two tools with one name.
+
+    Args:
+        entries: the tools, in order.
+        same_is_one: whether the same tool may appear twice; then its first entry is kept.
+    """
+    named: dict[str, ToolEntry] = {}
+    for entry in entries:
+        other = named.setdefault(entry.tool.name, entry)
+        if other is not entry and not (same_is_one and other.tool == entry.tool):
+            raise DuplicateToolError(entry.tool.name, places_of(other.tool, entry.tool))
+    return named
+
+
+def nested(entries: Iterable[ToolEntry], toolset: Any) -> list[ToolEntry]:
+    """Return the entries of a toolset for another one, in which hooks for the first one still apply."""
+    return [
+        entry.replace(sources=(*entry.sources, ToolOrigin(toolset, entry.tool.name))) for entry in entries
+    ]
+
+
+def _entries_of_member(member: Any) -> list[ToolEntry]:
+    kind: Any = cast("Any", type(member))
+    own_entries = getattr(kind, "__entries__", None)
+    if own_entries is not None:
+        return nested(own_entries(member), member.toolset)
+    if issubclass(kind, (list, tuple)):
+        return [entry for one in member for entry in _entries_of_member(one)]
+    if issubclass(kind, (set, frozenset)):
+        message = f"expected tools one by one or in a list: Toolset(*tools), not in a {kind.__name__}"
+        raise TypeError(message)
+    tools = tools_of(member if _holds_tools(kind, member) else [member])
+    for tool in tools:
+        warn_if_undescribed(tool)
+    return [ToolEntry(tool) for tool in tools]
+
+
+def _holds_tools(kind: Any, member: Any) -> bool:
+    """Return whether an object is a mapping from names to tools, or any other iterable."""
+    if issubclass(kind, (Tool, str)) or not hasattr(kind, "__iter__"):
+        return False
+    return not hasattr(kind, "items") or all(isinstance(one, Tool) for one in member.values())
+
+
+class SwitchedTools:
+    """The tools of a toolset with their switches; immutable.
+
+    Args:
+        named: the entries by name, in the order of registration.
+
+    Attributes:
+        tools: the tools by name.
+        describer: the name of the tool that gives the long documentation of the others, or None.
+        unfound: the names of the tools that aren't listed until a search finds them; the model may call them.
+    """
+
+    __slots__ = ("tools", "describer", "unfound", "_entries", "_answers", "_shown")
+
+    def __init__(self, named: dict[str, ToolEntry]) -> None:
+        self._entries = named
+        self.tools = {name: entry.tool for name, entry in named.items()}
+        self.describer = next((name for name, tool in self.tools.items() if tool.describes_tools), None)
+        self.unfound = frozenset([name for name, entry in named.items() if entry.found is False])
+        # Filled on demand: by describing tool, or by whether a request asks, and then by the tool's own name.
+        # Two threads may write the same entry twice. Without the GIL, CPython 3.13 needs no lock for the name
+        # of a function. For a tuple, `get` would lock twice, and the second lock would wait for the first.
+        self._shown: dict[str | None, dict[str, Tool[..., Any]]] = {}
+        self._answers: dict[bool, dict[str, bool | Callable[[Context], bool]]] = {False: {}, True: {}}
+
+    def called(
+        self, name: str, context: Context | None, *, asked_for: bool
+    ) -> tuple[Tool[..., Any], bool] | None:
+        """Return the tool with a name as the model sees it, and whether a call of it may run.
+
+        Args:
+            name: the name in the call; if no tool has it, the result is None.
+            context: the context for switches that take one.
+            asked_for: whether a request offered the tool; then it may run even if it is hidden.
+        """
+        if name not in self.tools:
+            return None
+        describer = self.describer
+        tool = self.shown(name, describer if describer is None else self.described_by(context))
+        may_run = self.is_enabled(name, context)
+        if not may_run and asked_for:
+            may_run = self.is_enabled(name, context, asked_for=True)
+        return tool, may_run
+
+    def offered(self, context: Context | None) -> list[str]:
+        """List the names of the tools that the model may call and that need no search first."""
+        return [name for name in self.tools if name not in self.unfound and self.is_offered(name, context)]
+
+    def is_offered(self, name: str, context: Context | None, *, asked_for: bool = False) -> bool:
+        """Return whether the model may call a tool, as `is_enabled` does; False if the switch fails."""
+        try:
+            return self.is_enabled(name, context, asked_for=asked_for)
+        except Exception as error:  # noqa: BLE001  # a switch is your program's own code
+            write_log(WARNING, "%s: its switch failed, so it counts as disabled", name, error=error)
+            return False
+
+    def is_enabled(self, name: str, context: Context | None, *, asked_for: bool = False) -> bool:
+        """Return whether the model may call a tool; if a request asked for it, it may be hidden."""
+        known = self._answers[asked_for]
+        try:
+            answer = known[name]
+        except KeyError:
+            answer = question_of(self.switch_of(name, asked_for=asked_for))
+            known[self.tools[name].name] = answer
+        if isinstance(answer, bool):
+            return answer
+        return answer(NO_CONTEXT if context is None else context)
+
+    def switch_of(self, name: str, *, asked_for: bool = False) -> Switch:
+        """Return the switch of a tool: False if it is hidden and no request asks for it."""
+        entry = self._entries[name]
+        if entry.is_hidden and not asked_for:
+            return False
+        own = entry.tool.enabled if entry.switch is None else entry.switch
+        return True if own is None else own
+
+    def described_by(self, context: Context | None) -> str | None:
+        """Return the name of the tool that now gives the long documentation, or None."""
+        name = self.describer
+        return name if name is not None and self.is_offered(name, context) else None
+
+    def shown(self, name: str, described_by: str | None) -> Tool[..., Any]:
+        """Return a tool as the model sees it: with a short description if another tool has the long one."""
+        try:
+            return self._shown[described_by][name]
+        except KeyError:
+            tool = self.tools[name]
+        if described_by is not None and tool.described_by is None and not tool.describes_tools:
+            tool = tool.with_(described_by=described_by)
+        self._shown.setdefault(described_by, {})[tool.name] = tool
+        return tool
+
+    def definition(self, name: str, described_by: str | None, style: SchemaStyle | None) -> ToolDefinition:
+        """Return the definition of a tool as the model sees it; the caller may change it."""
+        return self.shown(name, described_by).definition_in(style)
 
 
 class NamedTools:

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
     from ..schema.style import StyleOptions
     from ..tools.tool import ToolDefinition
-    from .named_tools import Selection, Selector
-    from .switched_tools import SwitchedTools
+    from .named_tools import Selection, Selector, SwitchedTools
 
     Context: TypeAlias = Mapping[Any, Any]
     Selections: TypeAlias = Selection | Iterable[Selection]

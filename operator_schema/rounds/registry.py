@@ -14,8 +14,7 @@ from ..message_text import received
 from ..tools.logs import ERROR, write_log
 from ..tools.signature import close_awaitable, is_awaitable, is_coroutine_function, is_generator_function
 from ..tools.tool_sources import places_of
-from .named_tools import NamedTools
-from .tool_entries import entries_of
+from .named_tools import NamedTools, entries_of
 from .toolset import Toolset
 
 if TYPE_CHECKING:
@@ -24,9 +23,7 @@ if TYPE_CHECKING:
 
     from ..tools.metadata import Switch
     from ..tools.tool import Tool
-    from .named_tools import Member, Selection, Selector
-    from .switched_tools import SwitchedTools
-    from .tool_entries import ToolEntry
+    from .named_tools import Member, Selection, Selector, SwitchedTools, ToolEntry
 
     Listener = Callable[["RegistryChange"], object]
     Reference = Callable[[], "Listener | None"]

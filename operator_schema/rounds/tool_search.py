@@ -26,10 +26,10 @@ from ..tools.injected_values import WholeContext  # noqa: TC001  # the tool eval
 from ..tools.injection import skip
 from ..tools.logs import WARNING, write_log
 from ..tools.signature import is_coroutine_function
+from .named_tools import ToolEntry
 from .offer import make_offer
 from .ranking import best, fused, in_turn, is_from, similarities
 from .registry import Registry
-from .tool_entries import ToolEntry
 from .tool_index import ToolIndex, text_for_vector
 from .transcript import Turn
 

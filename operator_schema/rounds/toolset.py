@@ -11,9 +11,7 @@ from ..tools.metadata import FLAGS, check_switch
 from ..tools.options import are_names
 from ..tools.tool import Tool
 from ..tools.tool_sources import methods_of, offered_by_distributions, some_tools_of
-from .named_tools import NamedTools
-from .switched_tools import SwitchedTools
-from .tool_entries import ToolEntry, ToolOrigin, by_name, entries_of, nested
+from .named_tools import NamedTools, SwitchedTools, ToolEntry, ToolOrigin, by_name, entries_of, nested
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping

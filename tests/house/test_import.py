@@ -200,7 +200,7 @@ def search(query: str, plain: Plain | None = None) -> str:
 openai_chat.request([search])
 """
 LIMITS = {
-    "a tool and an executor": (52, "from operator_schema import Executor, RawCall, tool", CALL),
+    "a tool and an executor": (50, "from operator_schema import Executor, RawCall, tool", CALL),
     "a provider": (
         60,
         "from operator_schema import tool\nfrom operator_schema.providers import openai_chat",
