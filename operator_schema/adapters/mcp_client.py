@@ -319,7 +319,7 @@ class ToolList:
         self.log_left_out(name, error)
 
     def caller(self, original: str, name: str) -> Callable[..., Any]:
-        """Return the function of a tool.
+        """Return the async function that calls one tool of the server.
 
         Args:
             original: the name of the tool on the server.
@@ -415,7 +415,7 @@ def _as_content(data: Any) -> list[types.ContentBlock]:
 
 
 def _caller(session: ClientSession | Client, original: str, name: str, home: object) -> Callable[..., Any]:
-    """Return the function of a tool."""
+    """Return the async function that calls one tool of a server in a session."""
     own = judged(session)
     # A `Client` asks its program itself; the error of a session would not contain the answer.
     more: dict[str, Any] = {"allow_input_required": True} if type(session) is ClientSession else {}

@@ -188,7 +188,7 @@ def _tool(
 def _caller(
     program: StartedProgram, asked: Mapping[str, Any], name: str, answers: Mapping[str, Any]
 ) -> Callable[..., Any]:
-    """Return the function of a tool, with a parameter for each answer that it may need.
+    """Return the async function that calls a program's tool, with a parameter for each answer it may need.
 
     If the program says that a person has to agree, the caller of the function has asked already, because a
     tool with `confirm=True` isn't run before.

@@ -122,7 +122,7 @@ class GenerateContentWire(BlockWire):
         return {"mode": "VALIDATED" if mode == "auto" else "ANY", "allowedFunctionNames": [*names]}
 
     def choose(self, body: dict[str, Any], choice: Any) -> None:
-        """Put another `functionCallingConfig` into the fragment of a request."""
+        """Set the `functionCallingConfig` in a fragment of a request, in place of any earlier one."""
         body["toolConfig"] = {"functionCallingConfig": choice}
 
     def answers(self, response: Mapping[str, Any]) -> list[Answer]:

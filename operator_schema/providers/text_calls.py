@@ -60,7 +60,7 @@ def with_calls_in_text(
     own_keys: Mapping[str, str],
     ids: list[str],
 ) -> Answer:
-    """Return an answer whose whole text is calls of offered tools as an answer with these calls.
+    """Turn an answer whose whole text is written calls of offered tools into an answer with these calls.
 
     The model's thoughts before them remain its text. Its message contains the calls too, as if the server had
     recognized them: so a template writes them in the form of its model, and each result belongs to a call.

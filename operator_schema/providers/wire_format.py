@@ -122,7 +122,7 @@ class Wire(Value):
         raise NotImplementedError
 
     def choose(self, body: dict[str, Any], choice: Any) -> None:
-        """Put another choice into the fragment of a request."""
+        """Set the tool choice in a fragment of a request, in place of any earlier one."""
         body["tool_choice"] = choice
 
     def set_parallel(self, body: dict[str, Any], *, parallel: bool) -> None:

@@ -96,7 +96,7 @@ class BehindTools(ToolList):
         )
 
     def caller(self, original: str, name: str) -> Callable[..., Any]:
-        """Return the function of a tool."""
+        """Return the async function that calls one tool on the server, for a client of the gateway."""
         link = self._link
 
         async def call(

@@ -148,7 +148,7 @@ def _calls_from_within() -> Generator[None]:
 
 
 class _Question(Value):
-    """A question about a plan.
+    """A question to a person, about the calls that a program is about to make.
 
     Attributes:
         text: the question for the person.
