@@ -25,7 +25,7 @@ _WORDS = {")": "parenthesis", "]": "bracket", "}": "brace"}
 
 
 class WrongBracket(NamedTuple):
-    """A bracket that is wrong.
+    """A correction of one missing or extra bracket, with the message about it.
 
     Attributes:
         problem: the message about it.

@@ -250,7 +250,7 @@ class Resolver:
         return frozenset() if receiver is None else frozenset({str(receiver[1])})
 
     def method(self, file: SourceFile, owner: str, name: str, *, after: bool = False) -> Way | None:
-        """Find the member of a type by its name; None if the code of the type sets it, or if it is unknown.
+        """Find a type's member by name; return None if it is unknown, or code of the type assigns it.
 
         Args:
             file: of the type.

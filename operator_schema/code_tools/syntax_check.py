@@ -240,7 +240,7 @@ def refuse_snippet(message: str, suggestion: str | None = None) -> SyntaxCheck:
 
 @cache
 def as_checked(language: str) -> str:
-    """Return the language and version that code is checked as."""
+    """Return the name of a language with the version or the grammar that checks its code."""
     if language == "python":
         return f"python {sys.version_info[0]}.{sys.version_info[1]}"
     from importlib.metadata import PackageNotFoundError, version

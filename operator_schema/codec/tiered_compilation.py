@@ -153,7 +153,7 @@ class Tiers:
         self.decode = MethodType(compiled or fallback, codec)
 
     def warm_items(self) -> None:
-        """Let the items of arrays be compiled at once, when a value with a mistake has some."""
+        """Make the decoders of array items compile at first use, not after some interpreted items."""
         from .compile.items import ItemDecoders
 
         self.filler_of = ItemDecoders(self._max_depth, 0).filler

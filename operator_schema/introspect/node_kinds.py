@@ -390,7 +390,7 @@ class Distinct:
         return tuple({id(node): node for node in map(self.node, nodes)}.values())
 
     def union(self, node: UnionNode) -> UnionNode:
-        """Return a union that may be inside another one: `flat_members` compares members by identity."""
+        """Return a union in which equal members are one object, as `flat_members` needs for nested unions."""
         return node.replace(members=self.members(node.members))
 
     def node(self, node: Node) -> Node:

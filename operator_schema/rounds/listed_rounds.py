@@ -190,7 +190,7 @@ def _joined_names(names: Iterable[str]) -> str:
 
 
 def _shown_data(round_id: object, text: object) -> dict[str, Any]:
-    """Return the data of a round for lists, from its row."""
+    """Return what lists of rounds show about one round, read from its row."""
     try:
         found = json.loads(cast("str", text))
         return {"reason": str(found["reason"]), "about": found["about"]}

@@ -382,7 +382,7 @@ class NamedTools:
         return found or None
 
     def is_hidden(self, selector: Selector, /) -> bool:
-        """Return whether requests offer a tool only if they ask for it.
+        """Return whether a tool is left out of every request that doesn't ask for it.
 
         Raises:
             ToolNotFoundError: there is no such tool.

@@ -188,7 +188,7 @@ _ADDED = frozenset({"api", "call", "default", "function", "functions", "get", "t
 def near_names(
     name: str, names: Iterable[str], inside: Mapping[str, Sequence[str]] = MappingProxyType({})
 ) -> list[str]:
-    """List the names that a wrong name may stand for, in alphabetical order: only the first matching kind.
+    """List, alphabetically, the names most like a wrong name: only those of the first kind that occurs.
 
     The first three kinds are the same name, written in different ways.
 

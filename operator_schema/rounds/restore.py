@@ -416,7 +416,7 @@ def _read_input(tool: Tool[..., Any], raw: RawCall, saved: SavedCall) -> Any:
 
 
 def _read_answers(tool: Tool[..., Any], saved: SavedCall) -> tuple[tuple[str, Any], ...]:
-    """Return the saved answers, if they still mean the same."""
+    """Return the saved answers after checking that the tool still reads them in the same way."""
     for name, answer in saved.answers.items():
         check_answer(tool, name, answer)
     return tuple(saved.answers.items())

@@ -308,7 +308,7 @@ class Toolset(NamedTools, Value, Generic[Input]):
         return self.of_entries(by_name(both, same_is_one=True))
 
     def map(self, change: Callable[[ToolEntry], ToolEntry | None], /) -> Toolset[Any]:
-        """Return the tools as a function changes them, such as all that are risky with `confirm=True`.
+        """Return a toolset of these tools after a function has changed, kept or left out each of them.
 
         All other methods that return a toolset of these tools use this one. Hooks of this toolset still
         apply.

@@ -65,7 +65,7 @@ _NAMES: Final = ("type", "required")
 
 
 def unsaid_parts(schema: dict[str, Any]) -> list[tuple[tuple[str, ...], str, dict[str, Any]]]:
-    """List parts that no API reads, or that `items` would hide: path in a value, keyword, and its schema."""
+    """List outside references, and `unevaluatedItems` without `items`: path, keyword and schema of each."""
     found = [one for one in _find_unsaid(schema, ()) if one[1] != "$ref" or one[2] is not schema]
     if all(keyword != "$ref" for _, keyword, _ in found):
         return found

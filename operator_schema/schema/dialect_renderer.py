@@ -423,7 +423,7 @@ class DialectRenderer(Renderer):
         return or_null(document, as_list=self._dialect.takes_type_lists)
 
     def _with_known_keywords(self, document: dict[str, Any]) -> dict[str, Any]:
-        """Return a schema with only keywords that the dialect takes; the others become words."""
+        """Return a schema with only the dialect's keywords; sentences for its description say the rest."""
         kept: dict[str, Any] = {}
         moved: dict[str, Any] = {}
         for keyword, value in document.items():

@@ -59,7 +59,7 @@ def count_nothing(_steps: int) -> None:
 
 
 def linear_pattern(text: object) -> LinearPattern | None:
-    """Prepare an expression.
+    """Prepare a regular expression for searches that take linear time.
 
     Args:
         text: the value of the keyword `pattern`, or any other object.
@@ -86,7 +86,7 @@ def why_unread(texts: Iterable[object]) -> str:
 
 
 def _read(text: object) -> LinearPattern:
-    """Prepare an expression.
+    """Prepare a regular expression for searches that take linear time.
 
     Raises:
         TooHardError: the expression is one for which `linear_pattern` returns None.

@@ -108,7 +108,7 @@ def _tool_response(tool: Tool[..., Any]) -> dict[str, Any]:
 
 
 def schema_of_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the JSON Schema of an object whose parameters are in the form of `schema_response`.
+    """Return the JSON Schema of an object, from parameters as `schema_response` describes them.
 
     Args:
         parameters: name to parameter; its `required` is a boolean, and a description may be in two parts.

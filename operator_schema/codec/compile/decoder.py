@@ -333,7 +333,7 @@ class Decoder(Writer):
             self.at.line("pass")
 
     def _absent(self, node: ObjectNode, field: Field) -> str | None:
-        """Return the expression for a field's value without its key; None if user code makes the value."""
+        """Return the expression for a field whose key is missing; None if user code makes that value."""
         if node is self.user_root and field.absent_is_none and field.default is MISSING:
             return "None"
         if node.form == "typed_dict" or node is self.user_root:

@@ -68,7 +68,7 @@ class Engine(Protocol):
 
 
 def make_engine(name: str, workers: int | None = None, scheduler: str | None = None) -> Engine:
-    """Return an engine.
+    """Return the engine of a name: processes on this machine, or a cluster of dask or ray.
 
     Args:
         name: a name from `ENGINES`.

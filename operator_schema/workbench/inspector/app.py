@@ -211,7 +211,7 @@ def _writable(value: Any) -> Any:
 
 
 class _PageAnswers:
-    """The answers to the page, each from the present state of the subject."""
+    """The responses to requests of the inspector's page, from the current state of what it inspects."""
 
     def __init__(self, inspector: Inspector) -> None:
         self._inspector = inspector
@@ -346,7 +346,7 @@ _FILTERS: dict[str, Callable[[str], Any]] = {
 
 
 def _count_waiting(store: Store) -> int:
-    """Return how many rounds wait, whatever for."""
+    """Return how many rounds of a store wait, no matter what they wait for."""
     counts = store.counts()
     return counts.deferred + counts.pending + counts.complete
 

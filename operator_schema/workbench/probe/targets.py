@@ -147,7 +147,7 @@ def of_command(
 
 
 def _whole(words: Sequence[str]) -> list[str]:
-    """Complete the names of files, since the server works in another folder; a link stays one."""
+    """Make paths of files absolute, since the server works in another folder; don't follow links."""
     return [os.path.abspath(word) if os.path.isfile(word) else word for word in words]  # noqa: PTH100, PTH113  # links stay, and a word may be too long for a name
 
 
