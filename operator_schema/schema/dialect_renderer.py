@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from ..findings import Finding, about_type
 from ..immutable import Value
 from ..introspect.node_kinds import json_types_of
-from ..introspect.nodes import LiteralNode, RefNode, UnionNode
+from ..introspect.nodes import (
+    AnyNode,
+    ArrayNode,
+    EnumNode,
+    LeafNode,
+    LiteralNode,
+    MapNode,
+    ObjectNode,
+    RefNode,
+    ScalarNode,
+    TupleNode,
+    UnionNode,
+)
 from ..json_values import copy_json, is_array, is_object, type_of
 from ..message_text import quote
 from .dialect_writing import CannotSay, leaf_schema, or_null, says_null, types_in
@@ -22,20 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 
     from ..codec.codec import Codec
-    from ..introspect.nodes import (
-        AnyNode,
-        ArrayNode,
-        EnumNode,
-        Field,
-        Graph,
-        LeafNode,
-        MapNode,
-        Node,
-        ObjectNode,
-        ScalarNode,
-        Target,
-        TupleNode,
-    )
+    from ..introspect.nodes import Field, Graph, Node, Target
     from .dialect import Dialect
 
 
@@ -189,6 +188,13 @@ class _Findings:
         self.complaints.append(about_type(tuple(path), "unsupported", self.tool, message, remedy))
 
 
+_KINDS = (
+    *(ScalarNode, AnyNode, LeafNode, LiteralNode, EnumNode, ArrayNode),
+    *(TupleNode, MapNode, ObjectNode, UnionNode, RefNode),
+)
+"""The kinds of nodes that dialects know."""
+
+
 class DialectRenderer(Renderer):
     """Renders nodes in a dialect.
 
@@ -199,6 +205,9 @@ class DialectRenderer(Renderer):
     """
 
     __slots__ = ("_dialect", "_first", "_found", "_open", "_path")
+
+    ARMS: ClassVar[Mapping[type[Any], str]] = {kind: Renderer.ARMS[kind] for kind in _KINDS}
+    """By kind of node, the name of the method that renders it; other nodes are never sent."""
 
     def __init__(
         self,

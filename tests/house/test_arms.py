@@ -30,7 +30,7 @@ from operator_schema.introspect.node_kinds import TRAITS, Traits
 from operator_schema.introspect.nodes import ANY, STRING, ArrayNode, Graph, Node, RefNode, Target, TupleNode
 from operator_schema.providers import Provider
 from operator_schema.providers.nulls import without_nulls
-from operator_schema.schema.dialect_renderer import dialect_schema, lost
+from operator_schema.schema.dialect_renderer import DialectRenderer, dialect_schema, lost
 from operator_schema.schema.style import SchemaStyle, restyled
 from operator_schema.testing.valid_values import ValidValues
 
@@ -129,7 +129,7 @@ def test_what_makes_schemas_values_messages_and_samples_has_such_a_place():
 
 
 def test_the_tables_that_are_looked_into_cover_every_kind():
-    for table in (TRAITS, interpret.DECODERS, EncodeRun.ARMS, Renderer.ARMS):
+    for table in (TRAITS, interpret.DECODERS, EncodeRun.ARMS, Renderer.ARMS, DialectRenderer.ARMS):
         assert {kind.__name__ for kind in table} == KINDS
 
 
