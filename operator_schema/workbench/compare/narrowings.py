@@ -10,7 +10,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from ...engine import DocumentCodec, SchemaDocument, is_old
+from ...engine import DocumentCodec, SchemaDocument, in_current_draft, is_old, unsaid_parts
 from ...immutable import Value
 from ...json_values import is_array, is_object
 from ...sameness import is_same_json
@@ -98,8 +98,6 @@ class JudgedDocument:
 
 def _in_current_draft(schema: dict[str, Any]) -> dict[str, Any]:
     """Return a document in the current draft; unchanged if a part of it would become words."""
-    from ...engine import in_current_draft, unsaid_parts
-
     return schema if unsaid_parts(schema) else in_current_draft(schema)
 
 
