@@ -103,9 +103,11 @@ class Codec(Generic[T]):
     def __init__(self, annotation: Any, /, **options: Unpack[CodecOptions]) -> None:
         checked = DEFAULTS
         if options:
+            given: dict[str, Any] = {**options}
             # Most tools only have a name: they don't load the checks of the other options.
-            is_named = len(options) == 1 and isinstance(options.get("name"), str)
-            checked = {**DEFAULTS, **(options if is_named else _options().checked_options(options))}
+            if len(given) > 1 or not isinstance(given.get("name"), str):
+                given = _options().checked_options(given)
+            checked = {**DEFAULTS, **given}
         own_name = name_of(annotation)
         walk = self._walk_class(
             checked["leaves"],
