@@ -35,7 +35,7 @@ from .likely_keys import meant_keys
 from .likely_numbers import contradicts, has_mixed_amounts, meant_amounts
 from .likely_times import meant_times
 from .repair import Reading, Repairer, only_reading
-from .spellings import NOTHING, has_separators, parts_of_list
+from .spellings import NOTHING, has_separators, parts_of_list, quoted_scalar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -356,6 +356,8 @@ class _Corrector(Repairer):
             return
         if isinstance(node, (LiteralNode, EnumNode)):
             yield near_choice(node, value)
+            quoted = quoted_scalar(value.strip())
+            yield quoted if isinstance(quoted, bool) else NOTHING
             yield None if value.casefold() in _NULLS else NOTHING
         if not types.isdisjoint({"integer", "number"}) and not self._is_contradicted(value):
             yield from meant_amounts(value, [field.key for field in self.about()])

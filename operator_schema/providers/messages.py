@@ -285,9 +285,10 @@ class MessagesMerger(BlocksMerger):
     def response(self) -> dict[str, Any] | None:
         """Return the response so far; a signature that may be incomplete is left empty."""
         found = super().response()
-        for block in () if found is None else self._unfinished(found["content"]):
-            if block.get("type") == "thinking":
-                block["signature"] = ""
+        if found is not None and not self.is_complete:
+            for block in self._unfinished(found["content"]):
+                if block.get("type") == "thinking":
+                    block["signature"] = ""
         return found
 
     def _end(self, event: Mapping[str, Any]) -> None:

@@ -172,6 +172,9 @@ def _check_beside(file: str, given: Mapping[str, Any], note: Callable[[str], obj
             message = f"{place} beside its servers: {meant} must be in a server"
             raise WrongUse(message)
         folded = _folded(key)
+        if value and ("approv" in folded or "confirm" in folded):
+            message = f"{place} beside its servers: confirm must be in a server"
+            raise WrongUse(message)
         if value and "disabl" in folded and ("server" in folded or "mcp" in folded):
             remedy = 'write "disabled": true in a server to leave it out'
             message = f"{place} beside its servers, which does nothing here: {remedy}"

@@ -169,6 +169,19 @@ def test_an_unknown_key_that_asks_for_nothing_is_ignored(read):
 
 @pytest.mark.parametrize(
     "key",
+    [
+        *("needs-confirmation", "confirmTools", "confirm_tools", "onlyconfirm", "confirmations"),
+        *("requireApproval", "approve", "approvals", "approvalMode", "needsApproval", "autoApprove"),
+        "default_tools_approval_mode",
+    ],
+)
+def test_a_key_about_a_persons_approval_beside_the_servers_is_refused(read, key):
+    with pytest.raises(WrongUse, match=f'"{key}" beside its servers: confirm must be in a server'):
+        read({key: True})
+
+
+@pytest.mark.parametrize(
+    "key",
     ["disabledMcpServers", "disabledMcpjsonServers", "disabledServers", "disabled_servers"],
 )
 def test_a_key_beside_the_servers_that_leaves_some_out_is_refused(read, key):
@@ -181,7 +194,7 @@ def test_a_key_beside_the_servers_that_leaves_some_out_is_refused(read, key):
 
 @pytest.mark.parametrize(
     "key",
-    ["allowedTools", "permissions", "enabledMcpjsonServers", "disabledTools", "config", "needs-confirmation"],
+    ["allowedTools", "permissions", "enabledMcpjsonServers", "disabledTools", "config"],
 )
 def test_another_key_beside_the_servers_is_noted(tmp_path, key):
     file, lines = tmp_path / "servers.json", []
