@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import DecodeError, NeedsInput, SchemaError, ToolError
@@ -67,7 +66,7 @@ async def decide(call: ToolCall[Any], hooks: ForTools) -> ToolCall[Any]:
             waiting = after if waiting is None else _waiting_for_both(waiting, after)
         elif after.state == "pending":
             # An input from a hook may be edited, even if the input of a settled call doesn't change.
-            is_untouched = after is call and getattr(decision, "input", MISSING) is MISSING
+            is_untouched = after is call and getattr(decision, "input", ...) is ...
             shown = shown if is_untouched else None
             call = after
         else:
@@ -154,12 +153,12 @@ def decided(
     before = call
     if decision.ends:
         return _with_its_record(before, decision.applied(call), decision, hook)
-    given = getattr(decision, "input", MISSING)
+    given = getattr(decision, "input", ...)
     edited = is_edited(call.tool, call.input, shown.input)
-    if edited and given is MISSING:
+    if edited and given is ...:
         message = "the input was edited in place, which changes nothing: return RunNormally(input=call.input)"
         raise ValueError(message)
-    if given is not MISSING and not is_settled and (edited or given is not shown.input):
+    if given is not ... and not is_settled and (edited or given is not shown.input):
         call = call.with_input(given, by="hook" if hook else "person", hook=hook)
     return _with_its_record(before, decision.applied(call), decision, hook)
 

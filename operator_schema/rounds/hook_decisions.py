@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import MISSING
 from math import inf
 from time import time
 from types import NoneType
@@ -26,11 +25,11 @@ class RunNormally(Value):
     has approved or answered doesn't change any more.
 
     Attributes:
-        input: another input for the call; leave it out to keep the present one.
+        input: another input for the call; leave it out (`...`) to keep the present one.
         approved: whether the call no longer needs a person, although its tool says `confirm=True`.
     """
 
-    input: Any = MISSING
+    input: Any = ...
     approved: bool = False
 
     ends = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import pickle
 
 import pytest
@@ -37,6 +38,15 @@ def test_a_decision_that_ends_keeps_later_hooks_from_being_asked(kind):
     plan = done(toolset.offer().round([raw("fetch", url="u")]).apply(Hooks(lambda _: decision, asked.append)))
     assert asked == ([] if kind.ends else [plan.calls[0].as_pending()])
     assert (plan.calls[0].result is not None) is kind.ends
+
+
+@pytest.mark.parametrize("kind", DECISIONS)
+def test_a_copied_decision_is_the_same(kind):
+    decision = kind("gone") if kind is Complete else kind()
+    for copied in (copy.deepcopy(decision), pickle.loads(pickle.dumps(decision))):
+        assert copied == decision
+    plan = applied(pickle.loads(pickle.dumps(RunNormally(approved=True))))
+    assert plan.pending == applied(RunNormally(approved=True)).pending
 
 
 def test_to_run_normally_leaves_the_call_pending():
