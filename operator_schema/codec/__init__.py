@@ -17,3 +17,6 @@ else:
         homes = {".partial": "ArgumentStream Partial", "..findings": "DecodeReport"}
         load, _, _ = lazy_names(__name__, homes)
         return load(name)
+
+    def __dir__() -> list[str]:
+        return sorted({*globals(), *__all__})

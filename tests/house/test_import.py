@@ -242,6 +242,7 @@ def test_every_public_name_is_there():
 )
 def test_every_name_that_a_room_exports_is_there(room):
     module = importlib.import_module(f"operator_schema.{room}")
+    assert set(module.__all__) <= set(dir(module))
     for name in module.__all__:
         assert getattr(module, name) is not None
     with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import threading
 
 import pytest
@@ -92,6 +94,11 @@ def test_a_turn_goes_into_a_list_transcript_once():
     with pytest.raises(RoundError, match="in the transcript already"):
         transcript.append(turn)
     assert list(Transcript([turn])) == [turn]
+    assert list(transcript) == [{"role": "user"}, turn]
+    for other in (copy.copy(transcript), copy.deepcopy(transcript), pickle.loads(pickle.dumps(transcript))):
+        other.append("another conversation")
+        with pytest.raises(RoundError, match="in the transcript already"):
+            other.append(turn)
     assert list(transcript) == [{"role": "user"}, turn]
 
 

@@ -102,8 +102,8 @@ class Change(Value):
         return self.witness is not NO_VALUE
 
     def shown_witness(self) -> str:
-        """Return the witness as JSON text, cut to one line."""
-        return clip(to_json_text(self.witness), _WITNESS_LENGTH)
+        """Return the witness as JSON text, cut to one line; empty if there is none."""
+        return "" if not self.has_witness else clip(to_json_text(self.witness), _WITNESS_LENGTH)
 
 
 class Comparison(Value):

@@ -43,7 +43,18 @@ if TYPE_CHECKING:
 NEW_KEY: Final = "new_key"
 """The code for a key that the first graph doesn't name and ignores, and the second one names."""
 
-NO_VALUE: Final[Any] = object()
+
+class _NoValue:
+    """The class of `NO_VALUE`, which stays one object in copies and pickles."""
+
+    def __reduce__(self) -> str:
+        return "NO_VALUE"
+
+    def __repr__(self) -> str:
+        return "no value"
+
+
+NO_VALUE: Final[Any] = _NoValue()
 """Stands for the value of an escape if no example is known."""
 
 ABSENT: Final = "not there"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import re
 from datetime import date
 from pathlib import Path
@@ -100,6 +102,7 @@ def test_a_breaking_call_worked_and_fails_now(comparison):
     tools = {
         name: {each.name: each for each in tools} for name, tools in (("old", before()), ("new", after()))
     }
+    assert pickle.loads(pickle.dumps(comparison)) == copy.deepcopy(comparison) == comparison
     shown = [change for change in comparison.of("breaking") if change.has_witness and change.side == "send"]
     assert len(shown) == 3
     for change in shown:
