@@ -239,8 +239,8 @@ class Transcript:
     A string is a message of the user, a dict a message in the form of a provider.
 
     Any number of threads may append at once. Each turn is added once: a second commit of the same round is
-    refused, even if the round was restored twice. A copy, also a pickled one, is another conversation with the
-    same items.
+    refused, even if the round was restored twice. A copy, also a pickled one, is another conversation with
+    the same items.
 
     Args:
         items: the conversation so far, such as messages of the user.
