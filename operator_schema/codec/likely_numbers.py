@@ -139,9 +139,16 @@ def has_mixed_amounts(text: str, parts: Sequence[str], types: AbstractSet[str]) 
 _UNIT = re.compile(rf"[^\W\d_]+|[{_CURRENCIES}#]")
 
 
+_MEASURES: Final = frozenset(name for units in _CONVERTIBLE.values() for names in units for name in names)
+"""All words and signs of units that can be converted into each other."""
+
+
 def contradicts(text: str, about: str) -> bool:
     """Return whether a text has another unit than the field's description: `5 minutes` for seconds."""
-    sent, wanted = _words_in(text), _words_in(about)
+    sent = _words_in(text)
+    if sent.isdisjoint(_MEASURES):  # as nearly every text: its field's words needn't be read
+        return False
+    wanted = _words_in(about)
     for units in _CONVERTIBLE.values():
         of_text, of_field = [
             {names for names in units if not words.isdisjoint(names)} for words in (sent, wanted)

@@ -120,6 +120,7 @@ def test_a_fence_is_longer_than_those_in_the_text():
     assert '````json\n{"text":"```"}\n````' in documentation_of(quoting)
 
 
+@pytest.mark.needs_threads
 @pytest.mark.parametrize(
     "part",
     [File.from_bytes(b"a", "text/plain", "x" * 1000), Resource("file:///a", text="x" * 1000)],
@@ -229,6 +230,7 @@ def test_a_method_of_a_tool_is_the_tool_of_its_instance():
     assert found() == "open"
 
 
+@pytest.mark.needs_threads
 def test_the_wording_of_a_failure_that_fails_names_the_tool():
     class Odd(ExceptionGroup):
         @property

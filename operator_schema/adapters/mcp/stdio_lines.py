@@ -64,7 +64,7 @@ def message_of(line: bytes) -> types.JSONRPCMessage | UnreadableLine | None:
     repeated = repeated_key(line)
     if repeated is not None:
         return _unread(_loaded(line), repeated)
-    if isinstance(message, types.JSONRPCNotification) and "id" in _loaded(line):
+    if isinstance(message, types.JSONRPCNotification) and "id" in (_loaded(line) or {}):
         return UnreadableLine(types.INVALID_REQUEST, f"its id can't be answered: {_SHAPE}")
     return message
 

@@ -38,7 +38,8 @@ _OF_CLIENTS = (
     "maxRetries reconnect autoApprove autoApproval autoApproveTools approveAll alwaysApprove autoAllow "
     "alwaysAllow allowAll alwaysAllowTools trust trusted envFile dev watchPaths debug log logLevel "
     "oauth auth authorization authProviderType bearerTokenEnvVar scopes clientId instructions required "
-    "priority autoStart autoConnect scope inputs"
+    "priority autoStart autoConnect scope inputs schema meta bundled fromGalleryId iconPath targetAudience "
+    "keepAlive encoding alwaysLoad"
 )
 """Keys of a server that clients read, and that restrict nothing: they are ignored."""
 
@@ -172,7 +173,7 @@ def _check_beside(file: str, given: Mapping[str, Any], note: Callable[[str], obj
             message = f"{place} beside its servers: {meant} must be in a server"
             raise WrongUse(message)
         folded = _folded(key)
-        if value and ("approv" in folded or "confirm" in folded):
+        if "approv" in folded or "confirm" in folded:
             message = f"{place} beside its servers: confirm must be in a server"
             raise WrongUse(message)
         if value and "disabl" in folded and ("server" in folded or "mcp" in folded):
