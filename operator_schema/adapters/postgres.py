@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["PostgresDatabase", "PostgresStore"]
 
 _CONNECT_SECONDS = 10
-_PATIENCE = 30.0
+PATIENCE = 30.0
 """Seconds that a process waits until another one has written, as with SQLite."""
 
 _AWAY = ("08", "57P0")
@@ -124,7 +124,7 @@ class PostgresDatabase(Database):
 
     def _taken(self) -> tuple[psycopg_pool.ConnectionPool[Any], psycopg.Connection[Any]]:
         """Take a connection, and return its pool with it."""
-        until = monotonic() + _PATIENCE
+        until = monotonic() + PATIENCE
         while True:
             pool = self._opened()
             try:
@@ -168,14 +168,14 @@ class PostgresDatabase(Database):
 
     def _configure(self, connection: psycopg.Connection[Any]) -> None:
         connection.execute(self._path)
-        patience = psycopg.sql.Literal(f"{_PATIENCE:.0f}s")
+        patience = psycopg.sql.Literal(f"{PATIENCE:.0f}s")
         connection.execute(psycopg.sql.SQL("SET lock_timeout = {}").format(patience))
 
     def close(self) -> None:
         """Close the connections of this process; the next use opens new ones."""
         pool = self._pool
         if pool is not None:
-            self._close(pool, timeout=_PATIENCE)
+            self._close(pool, timeout=PATIENCE)
 
     def _close(self, pool: psycopg_pool.ConnectionPool[Any], *, timeout: float) -> None:
         """Close a pool of this process; connections in use are closed when they are returned."""
@@ -225,7 +225,7 @@ def _is_count(given: object) -> bool:
 
 def _remedy(error: Exception) -> str | None:
     if isinstance(error, psycopg.errors.LockNotAvailable):
-        return f"another process locked the row for {_PATIENCE:.0f} seconds: end that one, or try again"
+        return f"another process locked the row for {PATIENCE:.0f} seconds: end that one, or try again"
     if isinstance(error, psycopg.errors.InsufficientPrivilege):
         return "let this user create the schema, and read and write its tables"
     if isinstance(error, psycopg_pool.PoolTimeout):
