@@ -164,3 +164,9 @@ def test_a_value_fits_exactly_once_its_decoder_is_compiled():
             has_findings = True
         assert not (codec.fits_exactly(value) and has_findings)
     assert codec.fits_exactly({"x": 2, "y": 3})
+
+
+def test_dir_names_what_the_room_exports_before_it_is_loaded():
+    from operator_schema import codec
+
+    assert set(codec.__all__) <= set(dir(codec))
