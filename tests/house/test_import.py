@@ -128,8 +128,7 @@ def test_the_core_imports_nobody_outside_the_standard_library():
 
 START = """
 codec codec.codec codec.interpret codec.problems codec.tiered_compilation
-immutable introspect introspect.annotations introspect.class_checks introspect.classes introspect.hints
-introspect.leaves
+immutable introspect introspect.annotations introspect.classes introspect.hints introspect.leaves
 introspect.nodes introspect.object_nodes introspect.shipped_leaves introspect.shown_annotations
 introspect.walk json_values message_text
 """
