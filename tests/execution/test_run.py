@@ -79,6 +79,10 @@ def test_other_work_is_refused(is_async, work, said):
         of(Executor(TOOLS), is_async)(work)
 
 
+async def asynchronous(_, __):
+    pass
+
+
 def test_options_of_a_call_hold_for_all_kinds():
     executor = Executor(TOOLS)
     assert executor.run_sync(PAY, confirm="run").content == "paid 5"
@@ -88,8 +92,10 @@ def test_options_of_a_call_hold_for_all_kinds():
         executor.run_sync(TOOLS.offer().round([PAY]), confirm="yes")
     for option in ("on_progress", "on_result"):
         for work in (ANN, [ANN], TOOLS.offer().round([ANN])):
-            with pytest.raises(TypeError, match=f"{option} must be a plain function of a call and"):
-                executor.run_sync(work, **{option: 5})
+            for wrong, what in ((5, "integer 5"), (asynchronous, "an async one")):
+                said = f"{option} must be a plain function of a call and .*, not {what}"
+                with pytest.raises(TypeError, match=said):
+                    executor.run_sync(work, **{option: wrong})
 
 
 def test_results_are_given_as_they_come():
