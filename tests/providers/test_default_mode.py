@@ -18,7 +18,7 @@ from strategies import OBJECTS
 from test_dialect_laws import root_in
 
 from operator_schema import SchemaError, providers, tool_input
-from operator_schema.schema.current_draft import in_current_draft, unsaid_parts
+from operator_schema.engine import in_current_draft, unsaid_parts
 from operator_schema.tools import document_tool
 
 PROVIDERS = [

@@ -15,8 +15,8 @@ from strategies import Limits
 from typing_extensions import TypeAliasType
 
 from operator_schema import Codec, DecodeError, SchemaLeaf
-from operator_schema.codec.example import matching_text
 from operator_schema.codec.spellings import NOTHING, quoted_scalar, quoted_type
+from operator_schema.engine import matching_text
 
 
 class Refused:
