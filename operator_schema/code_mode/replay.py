@@ -49,7 +49,7 @@ class _Paused(Exception):  # noqa: N818  # nothing is wrong
     """A call waits for a person."""
 
 
-class Replay:
+class ProgramReplay:
     """One run of a program, from its beginning.
 
     Args:

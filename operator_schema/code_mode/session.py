@@ -16,7 +16,7 @@ from ..tools import document_tool
 from .declarations import stubs_of
 from .journal import Journal
 from .program_runs import ProgramRun, decided, decisions_by_number, run_of
-from .replay import Beginnings, Replay, ReplayError
+from .replay import Beginnings, ProgramReplay, ReplayError
 from .sandbox import Limits
 
 if TYPE_CHECKING:
@@ -216,8 +216,8 @@ class CodeSession:
 
     # --- inside ----------------------------------------------------------------------------------
 
-    def _replay(self, saved: SavedProgram, context: Context | None) -> Replay:
-        return Replay(self._executor, self._sandbox, self._journal, self._limits, saved, context)
+    def _replay(self, saved: SavedProgram, context: Context | None) -> ProgramReplay:
+        return ProgramReplay(self._executor, self._sandbox, self._journal, self._limits, saved, context)
 
     async def _run(self, saved: SavedProgram, context: Context | None) -> ProgramRun:
         """Run a program that this process has claimed."""

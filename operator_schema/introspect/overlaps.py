@@ -109,12 +109,12 @@ class Objects:
 
     def _compared(
         self, one: int, other: int, *, is_written: bool = True, is_certain: bool = False
-    ) -> tuple[Marks, Marks, _Comparison]:
+    ) -> tuple[Marks, Marks, _ComparedPair]:
         """Return the marks of two members, and how they are compared."""
-        how = _Comparison(_has_leaf([self._members[one], self._members[other]]), is_written, is_certain)
+        how = _ComparedPair(_has_leaf([self._members[one], self._members[other]]), is_written, is_certain)
         return self.marks(self.shapes[one]), self.marks(self.shapes[other]), how
 
-    def _refuses(self, one: Marks, other: Marks, how: _Comparison) -> bool:
+    def _refuses(self, one: Marks, other: Marks, how: _ComparedPair) -> bool:
         """Return whether one object refuses all values of another one."""
         if how.is_certain and how.is_lax:
             return False
@@ -127,7 +127,7 @@ class Objects:
             for key in one.fields.keys() & other.fields.keys()
         )
 
-    def _are_disjoint(self, one: Field, other: Field, how: _Comparison) -> bool:
+    def _are_disjoint(self, one: Field, other: Field, how: _ComparedPair) -> bool:
         """Return whether one field refuses all values of the other."""
         values, others = choice_keys(one), choice_keys(other)
         if values and others:
@@ -151,7 +151,7 @@ class Objects:
         return null.union(*map(received_types, flat_members(field.node, self._definitions)))
 
 
-class _Comparison(Value):
+class _ComparedPair(Value):
     """How the values of two objects are compared.
 
     Attributes:

@@ -15,6 +15,7 @@ from operator_schema import (
     NeedsInput,
     RawCall,
     Registry,
+    Reject,
     ToolError,
     ToolResult,
     Toolset,
@@ -286,3 +287,20 @@ def test_on_progress_is_checked_before_anything_runs():
     with pytest.raises(TypeError, match="on_progress must be a plain function"):
         asyncio.run(Executor([]).run(plan, on_progress=5))
     assert plan.hooks == ()
+
+
+@pytest.mark.needs_threads
+def test_hooks_of_another_toolset_hold_beside_those_of_the_executor():
+    ran = []
+
+    @tool
+    def pay_once(amount: int) -> str:
+        """Pay an amount."""
+        ran.append(amount)
+        return "paid"
+
+    refusing = Toolset(pay_once, hooks=lambda call: Reject("never"))
+    executor = Executor(Toolset(pay_once), hooks=lambda call: None)
+    work = refusing.offer().round([RawCall("1", "pay_once", {"amount": 1})])
+    assert [call.result.code for call in executor.run_sync(work).calls] == ["rejected"]
+    assert ran == []

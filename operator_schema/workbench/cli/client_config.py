@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .output import Printer
 
 
-class _ClientProgram(NamedTuple):
+class _KnownClient(NamedTuple):
     """A client, as far as it matters for its configuration.
 
     Attributes:
@@ -44,26 +44,26 @@ class _ClientProgram(NamedTuple):
     variable: str = ""
 
 
-_CLIENTS: Final[dict[Client, _ClientProgram]] = {
-    "claude-desktop": _ClientProgram(
+_CLIENTS: Final[dict[Client, _KnownClient]] = {
+    "claude-desktop": _KnownClient(
         "claude_desktop_config.json (Settings > Developer > Edit Config)",
         instead="it has one file for all projects, which you change in its settings",
     ),
-    "claude-code": _ClientProgram(".mcp.json in the folder of your project", ".mcp.json", variable="${%s}"),
-    "claude-mcp-add": _ClientProgram(
+    "claude-code": _KnownClient(".mcp.json in the folder of your project", ".mcp.json", variable="${%s}"),
+    "claude-mcp-add": _KnownClient(
         "a shell in the folder of your project",
         instead="run what is printed, or give --print-config claude-code --write",
         variable="${%s}",
     ),
-    "vscode": _ClientProgram(
+    "vscode": _KnownClient(
         ".vscode/mcp.json in the folder of your project", ".vscode/mcp.json", variable="${input:%s}"
     ),
-    "cursor": _ClientProgram(
+    "cursor": _KnownClient(
         ".cursor/mcp.json in the folder of your project, or ~/.cursor/mcp.json",
         ".cursor/mcp.json",
         variable="${env:%s}",
     ),
-    "codex": _ClientProgram("a shell", instead="run what is printed"),
+    "codex": _KnownClient("a shell", instead="run what is printed"),
 }
 """All clients.
 
